@@ -1,0 +1,3 @@
+#ifndef SHELVMPD_CJSON_H
+#define SHELVMPD_CJSON_H
+#endif

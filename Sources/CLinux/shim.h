@@ -1,0 +1,39 @@
+// What Swift's Glibc module leaves out, or cannot import: epoll, eventfd, accept4, memmem, F_* constants.
+#ifndef SHELVMPD_CLINUX_H
+#define SHELVMPD_CLINUX_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+// GNU functions that the importer hides without _GNU_SOURCE at module scope.
+extern int accept4(int, struct sockaddr *, socklen_t *, int);
+extern void *memmem(const void *, size_t, const void *, size_t);
+
+static inline int shelv_accept_nonblocking(int fd) {
+    return accept4(fd, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static inline const void *shelv_memmem(const void *haystack, size_t length, const void *needle, size_t needle_length) {
+    return memmem(haystack, length, needle, needle_length);
+}
+
+// open() and fcntl() are variadic and so not imported.
+static inline int shelv_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
+static inline int shelv_fcntl(int fd, int command, long argument) { return fcntl(fd, command, argument); }
+
+#endif

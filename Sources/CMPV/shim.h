@@ -1,0 +1,5 @@
+#ifndef SHELVMPD_CMPV_H
+#define SHELVMPD_CMPV_H
+#include <mpv/client.h>
+#include <mpv/stream_cb.h>
+#endif

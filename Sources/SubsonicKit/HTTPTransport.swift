@@ -1,0 +1,120 @@
+/// One HTTP request, complete with its query; the only form in which credentials travel below `SubsonicClient`.
+///
+/// `description` hides the query, so a request can be logged.
+public struct HTTPRequest: Sendable, CustomStringConvertible {
+    /// Absolute URL, percent-encoded.
+    public var url: String
+    public var headers: [(name: String, value: String)]
+    /// Sent by POST as `application/x-www-form-urlencoded` when there is one, else the request is a GET.
+    public var form: String?
+    /// First byte wanted (`Range: bytes=N-`), or nil for the whole body.
+    public var rangeStart: Int64?
+    /// Time allowed to connect.
+    public var connectTimeout: Duration
+    /// The request fails when no byte arrives for this long, the wait for the first one included.
+    public var stallTimeout: Duration
+
+    public init(
+        url: String,
+        headers: [(name: String, value: String)] = [],
+        form: String? = nil,
+        rangeStart: Int64? = nil,
+        connectTimeout: Duration = .seconds(5),
+        stallTimeout: Duration = .seconds(30)
+    ) {
+        self.url = url
+        self.headers = headers
+        self.form = form
+        self.rangeStart = rangeStart
+        self.connectTimeout = connectTimeout
+        self.stallTimeout = stallTimeout
+    }
+
+    public var description: String {
+        let end = url.firstIndex(of: "?") ?? url.endIndex
+        return String(url[..<end])
+    }
+}
+
+/// Status line and headers of an answer, after redirects.
+public struct HTTPHead: Sendable, Equatable {
+    public var status: Int
+    /// Lower-case names, in order of arrival.
+    public var headers: [(name: String, value: String)]
+    /// The address that answered at last, without its query.
+    public var effectiveURL: String
+    /// Whether the peer's address is a loopback one.
+    public var isLoopback: Bool
+
+    public init(
+        status: Int,
+        headers: [(name: String, value: String)],
+        effectiveURL: String = "",
+        isLoopback: Bool = false
+    ) {
+        self.status = status
+        self.headers = headers
+        self.effectiveURL = effectiveURL
+        self.isLoopback = isLoopback
+    }
+
+    /// The first value of a header, or nil; `name` in lower case.
+    public func value(of name: String) -> String? {
+        headers.first { $0.name == name }?.value
+    }
+
+    public static func == (a: HTTPHead, b: HTTPHead) -> Bool {
+        a.status == b.status && a.effectiveURL == b.effectiveURL && a.isLoopback == b.isLoopback
+            && a.headers.elementsEqual(b.headers) { $0.name == $1.name && $0.value == $1.value }
+    }
+}
+
+public struct HTTPResponse: Sendable, Equatable {
+    public var head: HTTPHead
+    public var body: [UInt8]
+
+    public init(head: HTTPHead, body: [UInt8]) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// Why no complete answer came. `message` names the step and the cause, never a query.
+public struct TransportError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Step: String, Sendable { case resolve, connect, tls, send, receive, cancelled, local }
+
+    public var step: Step
+    public var message: String
+
+    public init(_ step: Step, _ message: String) {
+        self.step = step
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+/// Takes the pieces of one streamed answer. Called on the transport's thread, one call at a time: do not block.
+public protocol HTTPReceiver: AnyObject, Sendable {
+    /// The final head; comes once, before any byte. Return false to end the transfer (it then finishes as cancelled).
+    func transferDidReceive(_ head: HTTPHead) -> Bool
+    /// Bytes of the body, lent until return. Return false to end the transfer.
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> Bool
+    /// The last call: nil when the body is complete as far as HTTP can tell.
+    func transferDidFinish(_ error: TransportError?)
+}
+
+/// A transfer under way.
+public protocol HTTPTransfer: AnyObject, Sendable {
+    /// Ends it soon; `transferDidFinish` still comes, exactly once. Any thread; never blocks.
+    func cancel()
+}
+
+/// Sends requests. The real one is libcurl on its own thread (`CurlTransport`).
+public protocol HTTPTransport: Sendable {
+    /// The whole answer, whatever its status. Cancelling the task ends the transfer.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
+
+    /// Streams the answer to `receiver`.
+    func stream(_ request: HTTPRequest, to receiver: any HTTPReceiver) -> any HTTPTransfer
+}
