@@ -1,0 +1,40 @@
+public import SubsonicKit
+
+/// What the player needs to know to play one song from a server.
+public struct AudioSource: Sendable {
+    /// Names the song's bytes in the cache: server id and song id. Any text; two sources with one key share one file.
+    public var cacheKey: String
+
+    /// Makes a freshly signed request for the song's bytes from an offset on; nil means from the start, without `Range`.
+    ///
+    /// Called on the fetcher's threads, for each attempt anew; must not block.
+    public var request: @Sendable (_ rangeStart: Int64?) -> HTTPRequest
+
+    /// Length of the file in bytes, where the server has said it.
+    public var size: Int64?
+
+    /// File name ending such as `flac`, without a dot; may be empty. A hint: the bytes decide.
+    public var suffix: String
+
+    /// Playing time as the library knows it; the decoder may know better.
+    public var duration: Duration?
+
+    /// Replay gain in dB, applied before every output; nil or 0 leaves the samples alone.
+    public var gain: Float?
+
+    public init(
+        cacheKey: String,
+        size: Int64? = nil,
+        suffix: String = "",
+        duration: Duration? = nil,
+        gain: Float? = nil,
+        request: @escaping @Sendable (_ rangeStart: Int64?) -> HTTPRequest
+    ) {
+        self.cacheKey = cacheKey
+        self.size = size
+        self.suffix = suffix
+        self.duration = duration
+        self.gain = gain
+        self.request = request
+    }
+}

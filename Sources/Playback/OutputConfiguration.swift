@@ -1,0 +1,111 @@
+/// One output of the player, as configured.
+public struct OutputConfiguration: Sendable, Equatable {
+    /// Where the sound goes.
+    public enum Kind: Sendable, Equatable {
+        /// An audio device: `driver` is mpv's name (`pulse`, `pipewire`, `alsa`, `jack`), nil to try all of them;
+        /// `device` is the driver's name for the device, nil for its default.
+        case device(driver: String?, device: String?)
+        /// Silence that keeps time.
+        case null
+        /// Raw samples appended to a file that is emptied at the start.
+        case file(path: String, format: PCMFormat)
+        /// Raw samples into a FIFO, which is made when missing; dropped while nobody reads.
+        case fifo(path: String, format: PCMFormat)
+    }
+
+    /// For messages.
+    public var name: String
+    public var kind: Kind
+    /// Whether it takes part from the start.
+    public var enabled: Bool
+    /// Whether `setVolume` changes the samples of a `file` or `fifo`.
+    public var appliesVolume: Bool
+
+    public init(name: String, kind: Kind, enabled: Bool = true, appliesVolume: Bool = false) {
+        self.name = name
+        self.kind = kind
+        self.enabled = enabled
+        self.appliesVolume = appliesVolume
+    }
+}
+
+/// Layout of raw interleaved little-endian samples.
+public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
+    /// How one sample is written.
+    public enum Sample: String, Sendable, CaseIterable {
+        case s16 = "16"
+        /// Four bytes a sample, the value in the lower 24 bits, sign-extended.
+        case s24 = "24"
+        case s32 = "32"
+        case float = "f"
+
+        /// Bytes of one sample of one channel.
+        public var size: Int { self == .s16 ? 2 : 4 }
+    }
+
+    /// Samples a second, 1000...768000.
+    public var sampleRate: Int
+    public var sample: Sample
+    /// 1...8.
+    public var channels: Int
+
+    /// Nil when a number is out of range.
+    public init?(sampleRate: Int, sample: Sample, channels: Int) {
+        guard 1000...768_000 ~= sampleRate, 1...8 ~= channels else { return nil }
+        self.sampleRate = sampleRate
+        self.sample = sample
+        self.channels = channels
+    }
+
+    /// From MPD's spelling, such as `44100:16:2`. Nil when it isn't one.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let rate = Int(parts[0]), let sample = Sample(rawValue: String(parts[1])),
+            let channels = Int(parts[2])
+        else { return nil }
+        self.init(sampleRate: rate, sample: sample, channels: channels)
+    }
+
+    /// MPD's spelling.
+    public var description: String { "\(sampleRate):\(sample.rawValue):\(channels)" }
+
+    /// Bytes of one sample of all channels.
+    public var frameSize: Int { sample.size * channels }
+}
+
+/// How a player is set up for its life.
+public struct PlayerConfiguration: Sendable {
+    /// In the order in which `setOutput` counts them.
+    public var outputs: [OutputConfiguration]
+    /// Folder for audio files, made when missing.
+    public var cacheDirectory: String
+    /// Path of the tap library, or nil to look beside the executable and in the library folder.
+    public var tapLibrary: String?
+    /// False lets outputs without a device run as fast as songs decode; for tests.
+    public var isTimed: Bool
+    /// Volume before the first `setVolume`, 0...100.
+    public var volume: Int
+
+    public init(
+        outputs: [OutputConfiguration],
+        cacheDirectory: String,
+        tapLibrary: String? = nil,
+        isTimed: Bool = true,
+        volume: Int = 100
+    ) {
+        self.outputs = outputs
+        self.cacheDirectory = cacheDirectory
+        self.tapLibrary = tapLibrary
+        self.isTimed = isTimed
+        self.volume = volume
+    }
+}
+
+/// Why a player could not be made.
+public struct PlayerError: Error, Sendable, Equatable, CustomStringConvertible {
+    public var description: String
+
+    public init(_ description: String) {
+        self.description = description
+    }
+}
