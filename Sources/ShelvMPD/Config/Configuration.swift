@@ -1,0 +1,122 @@
+import Logging
+import MPDProtocol
+import Playback
+
+/// Everything that the configuration file and the environment decide; does not change after the start.
+///
+/// The defaults here are those of `Settings`, where each option is described.
+struct Configuration: Sendable, Equatable {
+    /// Where clients connect. Empty only before `Configuration.complete` has filled in the defaults.
+    var addresses: [ListenAddress] = []
+    /// Whether `addresses` are the default ones, of which one that cannot be bound is no error as long as another can.
+    var usesDefaultAddresses = true
+    /// TCP port of the addresses that name none.
+    var port: UInt16 = 6600
+
+    /// Passwords that clients may give, in order; the first that matches counts.
+    var passwords: [PasswordRule] = []
+    /// What a client may do without a password, or nil for MPD's rule: all if no password is configured, else nothing.
+    var defaultPermissions: PermissionNames?
+    /// What a client at a Unix socket may do without a password, or nil for the same as the others.
+    var localPermissions: PermissionNames?
+    /// What clients at these addresses may do without a password.
+    var hostPermissions: [HostRule] = []
+
+    /// Clients served at the same time, or nil for as many as the limit of open files allows.
+    var maxConnections: Int?
+    /// How long a client may be silent while it is not in `idle`, or nil for ever.
+    var connectionTimeout: Duration? = .seconds(60)
+    /// Bytes of one command list.
+    var maxCommandListSize = 2048 * 1024
+    /// Bytes of replies that a client has not read yet.
+    var maxOutputBufferSize = 8192 * 1024
+    /// Entries of the queue and of a stored playlist, or nil for no limit.
+    var maxPlaylistLength: Int?
+
+    var logLevel = LogLevel.notice
+    /// Folder of what must survive: the store and nothing that a server could tell again.
+    var stateDirectory = ""
+    /// The SQLite database of the store; in `stateDirectory` unless `state_file` says otherwise.
+    var stateFile = ""
+    /// Folder of what may be lost: library images, audio, covers.
+    var cacheDirectory = ""
+    /// Tags that clients can see.
+    var metadataToUse = TagMask.standard
+
+    var servers: [ServerConfiguration] = []
+    /// Audio outputs in the order of `outputs`; never empty after `Configuration.complete`.
+    var outputs: [OutputConfiguration] = []
+    /// Whether outputs without a device run in real time; `timed "no"` in one of them ends it, for tests.
+    var isTimed = true
+    /// The LADSPA plugin that copies the sound to `fifo` and `file` outputs, or nil to look beside the executable.
+    var tapLibrary: String?
+
+    var queueMode = QueueMode.threeTier
+    /// What starting an entry further down does to the entries before it.
+    var jump = JumpMode.move
+    /// Time between two looks for changes of a server's library, or nil for none but those of `update`.
+    var refreshInterval: Duration? = .seconds(300)
+}
+
+/// One place where clients connect.
+enum ListenAddress: Sendable, Hashable {
+    /// Every address of this machine, IPv6 and IPv4.
+    case any(port: UInt16)
+    /// A host name or an address without brackets.
+    case host(String, port: UInt16)
+    /// A Unix socket at this absolute path.
+    case unix(path: String)
+    /// A Unix socket in Linux's abstract namespace, without the `@`.
+    case abstract(name: String)
+}
+
+/// Names of permissions as MPD spells them: read, add, player, control, admin.
+typealias PermissionNames = [String]
+
+/// A line `password "PASSWORD@PERMISSIONS"`.
+struct PasswordRule: Sendable, Equatable {
+    var password: Secret
+    var permissions: PermissionNames
+}
+
+/// A line `host_permissions "HOST PERMISSIONS"`.
+struct HostRule: Sendable, Equatable {
+    /// A host name or an address, to be resolved at start.
+    var host: String
+    var permissions: PermissionNames
+}
+
+/// A block `subsonic_server`.
+struct ServerConfiguration: Sendable, Equatable {
+    /// How a server wants to be told who we are.
+    enum Authentication: String, Sendable, CaseIterable { case auto, token, apikey, password }
+
+    /// Unique; the host of `url` when the block names none.
+    var name = ""
+    /// Absolute `http` or `https` URL without the final slash and without `/rest`.
+    var url = ""
+    var user = ""
+    var password: SecretSource?
+    var apiKey: SecretSource?
+    var authentication = Authentication.auto
+    /// Whether the password may go over the network unencrypted in the request's address (`p=`).
+    var allowsPlainPassword = false
+    /// Names or ids of the music folders to use; empty for all.
+    var musicFolders: [String] = []
+    /// File and line of the block, for messages.
+    var place = ""
+}
+
+/// Which rules the queue follows.
+enum QueueMode: String, Sendable, CaseIterable {
+    case threeTier = "three_tier"
+    case mpd
+}
+
+/// What starting an entry further down does.
+enum JumpMode: String, Sendable, CaseIterable {
+    /// The entry moves behind the current one; what was between stays upcoming.
+    case move
+    /// Only the pointer moves, as in MPD.
+    case pointer
+}
