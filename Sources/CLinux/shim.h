@@ -2,9 +2,8 @@
 #ifndef SHELVMPD_CLINUX_H
 #define SHELVMPD_CLINUX_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// No _GNU_SOURCE: with it the C library's structs differ from those of Swift's Glibc module, and a file that imports
+// both does not compile. GNU functions are declared below instead.
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -20,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-// GNU functions that the importer hides without _GNU_SOURCE at module scope.
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern void *memmem(const void *, size_t, const void *, size_t);
 
