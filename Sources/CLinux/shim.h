@@ -6,6 +6,7 @@
 // both does not compile. GNU functions are declared below instead.
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern void *memmem(const void *, size_t, const void *, size_t);
+extern int pthread_setname_np(pthread_t, const char *);
 
 static inline int shelv_accept_nonblocking(int fd) {
     return accept4(fd, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -29,6 +31,9 @@ static inline int shelv_accept_nonblocking(int fd) {
 static inline const void *shelv_memmem(const void *haystack, size_t length, const void *needle, size_t needle_length) {
     return memmem(haystack, length, needle, needle_length);
 }
+
+// Names the calling thread, in at most 15 bytes, for `ps` and debuggers.
+static inline void shelv_name_thread(const char *name) { (void)pthread_setname_np(pthread_self(), name); }
 
 // open() and fcntl() are variadic and so not imported.
 static inline int shelv_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }

@@ -1,6 +1,6 @@
 /// One HTTP request, complete with its query; the only form in which credentials travel below `SubsonicClient`.
 ///
-/// `description` hides the query, so a request can be logged.
+/// `description` hides the query and a user name with password in the URL, so a request can be logged.
 public struct HTTPRequest: Sendable, CustomStringConvertible {
     /// Absolute URL, percent-encoded.
     public var url: String
@@ -9,7 +9,10 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
     public var form: String?
     /// First byte wanted (`Range: bytes=N-`), or nil for the whole body.
     public var rangeStart: Int64?
-    /// Time allowed to connect.
+    /// Sent only over TLS or to a loopback address, judged on the connection that is about to carry it; otherwise the
+    /// transfer fails at step `send` and nothing has left. For passwords in clear.
+    public var isConfidential: Bool
+    /// Time allowed to find the host's address and connect, TLS included.
     public var connectTimeout: Duration
     /// The request fails when no byte arrives for this long, the wait for the first one included.
     public var stallTimeout: Duration
@@ -19,6 +22,7 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
         headers: [(name: String, value: String)] = [],
         form: String? = nil,
         rangeStart: Int64? = nil,
+        isConfidential: Bool = false,
         connectTimeout: Duration = .seconds(5),
         stallTimeout: Duration = .seconds(30)
     ) {
@@ -26,14 +30,12 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
         self.headers = headers
         self.form = form
         self.rangeStart = rangeStart
+        self.isConfidential = isConfidential
         self.connectTimeout = connectTimeout
         self.stallTimeout = stallTimeout
     }
 
-    public var description: String {
-        let end = url.firstIndex(of: "?") ?? url.endIndex
-        return String(url[..<end])
-    }
+    public var description: String { Redaction.url(url) }
 }
 
 /// Status line and headers of an answer, after redirects.

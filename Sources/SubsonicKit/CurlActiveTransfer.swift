@@ -1,0 +1,315 @@
+internal import CCurl
+internal import Glibc
+
+/// One transfer on the transport's thread. Everything here belongs to that thread.
+final class CurlActiveTransfer {
+    /// A body bigger than this is refused, for whole answers only.
+    static let maximumBody = 256 << 20
+    private static let maximumRedirects = 5
+
+    let transfer: CurlTransfer
+    private(set) var origin: HTTPOrigin
+    private var easy: CurlEasy
+    private var parser = HTTPHeadParser()
+    private var url: String
+    private var form: String?
+    private var redirects = 0
+    private var hasHead = false
+    private var isRedirecting = false
+    private var bodyLength = 0
+    /// Why we end it ourselves; wins over what libcurl says.
+    private var verdict: TransportError?
+    /// When the request is answered next at the latest; nil while it connects, which libcurl watches.
+    private(set) var deadline: ContinuousClock.Instant?
+    private var lastProgress: ContinuousClock.Instant
+    /// Whether the last known address has been tried after the host's name did not resolve.
+    private var triedKnownAddress = false
+    private let options: CurlTransportOptions
+
+    /// Nil when memory is short or the URL is no http or https one.
+    init?(_ transfer: CurlTransfer, options: CurlTransportOptions) {
+        guard let origin = HTTPOrigin(transfer.request.url), let easy = CurlEasy() else { return nil }
+        self.transfer = transfer
+        self.origin = origin
+        self.easy = easy
+        self.options = options
+        url = transfer.request.url
+        form = transfer.request.form
+        lastProgress = .now
+        self.easy.report(to: self)
+    }
+
+    // MARK: Start and end
+
+    /// Prepares the request and starts it; false when memory is short.
+    func start(in multi: borrowing CurlMulti) -> Bool {
+        configure()
+        return easy.start(in: multi)
+    }
+
+    /// Ends it, whether it is under way or done.
+    func leave(_ multi: borrowing CurlMulti) { easy.leave(multi) }
+
+    /// Starts again where an ended transfer leads: a redirect, or the host's last known address. The handle has left
+    /// `multi`. False when the transfer is over.
+    func continues(after code: CURLcode, knownAddress: String?, in multi: borrowing CurlMulti) -> Bool {
+        if isRedirecting && code == CURLE_OK && verdict == nil {
+            return follow(in: multi)
+        }
+        if let knownAddress, !hasHead, !triedKnownAddress, verdict == nil, failedToResolve(code) {
+            triedKnownAddress = true
+            let address = knownAddress.contains(":") ? "[\(knownAddress)]" : knownAddress
+            easy.setKnownAddress("+\(origin.host):\(origin.port):\(address)")
+            return start(in: multi)
+        }
+        return false
+    }
+
+    /// Tells the receiver how it ended.
+    func finish(_ code: CURLcode) {
+        if let error = error(for: code) {
+            transfer.receiver.transferDidFinish(error)
+        } else if hasHead {
+            transfer.receiver.transferDidFinish(nil)
+        } else {
+            transfer.receiver.transferDidFinish(TransportError(.receive, "\(origin): the answer has no head"))
+        }
+    }
+
+    /// Tells the receiver that it ended for a reason of ours.
+    func finish(_ error: TransportError) { transfer.receiver.transferDidFinish(verdict ?? error) }
+
+    /// The peer's address where the name was resolved by us (not by a proxy), to remember for the next failure.
+    var resolvedAddress: String? {
+        guard hasHead, !mayUseProxy, easy.number(CURLINFO_PRIMARY_PORT) == origin.port else { return nil }
+        let address = easy.text(CURLINFO_PRIMARY_IP)
+        return address.isEmpty || address == origin.host ? nil : address
+    }
+
+    // MARK: Callbacks
+
+    /// The connection stands and the request is about to be sent. Returns whether it may.
+    func willSend(to address: String) -> Bool {
+        progress()
+        guard transfer.request.isConfidential, origin.scheme != "https", !HTTPOrigin.isLoopbackAddress(address) else {
+            return true
+        }
+        verdict = TransportError(
+            .send,
+            "\(origin): a password in clear is sent without TLS only to this machine, and \(address) is another one"
+        )
+        return false
+    }
+
+    /// A header line. Returns whether the transfer goes on.
+    func receive(header line: [UInt8]) -> Bool {
+        progress()
+        // Lines after the body are trailers.
+        guard !hasHead, !isRedirecting else { return true }
+        guard parser.receive(line) else { return true }
+        if (301...308).contains(parser.status), parser.status < 304 || parser.status > 306,
+            parser.headers.contains(where: { $0.name == "location" })
+        {
+            isRedirecting = true
+            return true
+        }
+        hasHead = true
+        let head = HTTPHead(
+            status: parser.status,
+            headers: parser.headers,
+            effectiveURL: Redaction.url(url),
+            isLoopback: isLoopback
+        )
+        return goesOn(transfer.receiver.transferDidReceive(head))
+    }
+
+    /// Bytes of the body. Returns whether the transfer goes on.
+    func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        progress()
+        guard !isRedirecting else { return true }
+        // Without a head (HTTP/0.9, which libcurl refuses) there is nothing to make of bytes.
+        guard hasHead else { return false }
+        bodyLength += bytes.count
+        if transfer.isWhole && bodyLength > Self.maximumBody {
+            verdict = TransportError(.receive, "\(origin): the answer is larger than \(Self.maximumBody >> 20) MiB")
+            return false
+        }
+        return goesOn(unsafe transfer.receiver.transferDidReceive(bytes))
+    }
+
+    // MARK: Inner
+
+    private func goesOn(_ wish: Bool) -> Bool {
+        if !wish { verdict = TransportError(.cancelled, "ended by the receiver") }
+        return wish
+    }
+
+    private func progress() {
+        lastProgress = .now
+        deadline = lastProgress + transfer.request.stallTimeout
+    }
+
+    /// A proxy of the environment may stand between us and the host, so that the peer's address says nothing.
+    private var mayUseProxy: Bool {
+        guard !origin.isLoopbackName, !transfer.request.isConfidential || origin.scheme == "https" else { return false }
+        return options.proxies.contains(origin.scheme)
+    }
+
+    private var isLoopback: Bool {
+        !mayUseProxy && HTTPOrigin.isLoopbackAddress(easy.text(CURLINFO_PRIMARY_IP))
+    }
+
+    private func configure() {
+        let request = transfer.request
+        deadline = nil
+        parser = HTTPHeadParser()
+        isRedirecting = false
+        easy.clearMessage()
+        easy.set(CURLOPT_URL, url)
+        easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        easy.set(CURLOPT_NOSIGNAL, 1)
+        // Without it, taking out a handle whose host name is being resolved would wait for the resolver.
+        easy.set(CURLOPT_QUICK_EXIT, 1)
+        easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        if let file = options.certificateFile { easy.set(CURLOPT_CAINFO, file) }
+        easy.set(CURLOPT_USERAGENT, options.userAgent)
+        easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+        easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 600)
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request.connectTimeout))
+        // This machine is reached directly, and a password in clear goes through nobody.
+        let isDirect = origin.isLoopbackName || (request.isConfidential && origin.scheme != "https")
+        easy.set(CURLOPT_NOPROXY, isDirect ? "*" : options.noProxy)
+
+        var lines = request.headers.map { "\($0.name): \($0.value)" }
+        if let start = request.rangeStart { lines.append("Range: bytes=\(max(0, start))-") }
+        if transfer.isWhole && request.rangeStart == nil {
+            easy.set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+        } else {
+            lines.append("Accept-Encoding: identity")
+        }
+        if let form {
+            easy.setForm(form)
+            // No waiting for "100 Continue" with long lists.
+            lines.append("Expect:")
+        } else {
+            easy.set(CURLOPT_HTTPGET, 1)
+        }
+        easy.setHeaders(lines)
+    }
+
+    private func follow(in multi: borrowing CurlMulti) -> Bool {
+        let target = easy.text(CURLINFO_REDIRECT_URL)
+        redirects += 1
+        guard redirects <= Self.maximumRedirects else {
+            verdict = TransportError(.receive, "\(origin): more than \(Self.maximumRedirects) redirects")
+            return false
+        }
+        guard let next = HTTPOrigin(target), origin.allowsRedirect(to: next) else {
+            verdict = TransportError(
+                .receive,
+                "\(Redaction.url(url)) leads to \(Redaction.url(target)), which is another server or not protected; "
+                    + "use that address if you trust it"
+            )
+            return false
+        }
+        // 303 means: look there for the result. The others mean the same request again, also where browsers differ.
+        if parser.status == 303 { form = nil }
+        url = target
+        origin = next
+        return start(in: multi)
+    }
+
+    private func failedToResolve(_ code: CURLcode) -> Bool {
+        code == CURLE_COULDNT_RESOLVE_HOST
+            || (code == CURLE_OPERATION_TIMEDOUT && easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0)
+    }
+
+    private func error(for code: CURLcode) -> TransportError? {
+        if let verdict { return verdict }
+        guard code != CURLE_OK else { return nil }
+        let (step, what) = failure(of: code)
+        return TransportError(step, "\(origin): \(what): \(easy.message(for: code))")
+    }
+
+    private func failure(of code: CURLcode) -> (step: TransportError.Step, what: String) {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return (.resolve, "address not found")
+        case CURLE_COULDNT_CONNECT: return (.connect, "connecting failed")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
+            return (.tls, "TLS failed")
+        case CURLE_OPERATION_TIMEDOUT:
+            if hasHead { return (.receive, "receiving timed out") }
+            if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return (.resolve, "finding the address timed out") }
+            if easy.offset(CURLINFO_CONNECT_TIME_T) == 0 { return (.connect, "connecting timed out") }
+            if easy.offset(CURLINFO_APPCONNECT_TIME_T) == 0, origin.scheme == "https" { return (.tls, "TLS timed out") }
+            return (.receive, "no answer in time")
+        case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: return (.send, "sending failed")
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
+            return (.local, "cannot send")
+        default: return (.receive, "receiving failed")
+        }
+    }
+
+    /// What to say when nothing has come until `deadline`.
+    func stallError() -> TransportError {
+        let time = transfer.request.stallTimeout
+        return TransportError(.receive, "\(origin): \(hasHead ? "the answer stopped" : "no answer") for \(time)")
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int {
+        let (seconds, attoseconds) = duration.components
+        return max(1, Int(clamping: seconds.clamped(to: 0...86_400) * 1_000 + attoseconds / 1_000_000_000_000_000))
+    }
+}
+
+extension Int64 {
+    fileprivate func clamped(to range: ClosedRange<Int64>) -> Int64 {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
+    }
+}
+
+// MARK: What libcurl calls. Plain functions: a closure could be bound to an actor. `owner` is the transfer's
+// `CurlActiveTransfer`, which its loop holds for as long as the handle is part of the multi handle.
+
+func curlDidReceiveHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ owner: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes = unsafe bytes, let owner = unsafe owner else { return 0 }
+    let line = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: size * count))
+    let active = unsafe Unmanaged<CurlActiveTransfer>.fromOpaque(owner).takeUnretainedValue()
+    return active.receive(header: line) ? size * count : (size * count == 0 ? 1 : 0)
+}
+
+func curlDidReceiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?,
+    _ size: Int,
+    _ count: Int,
+    _ owner: UnsafeMutableRawPointer?
+) -> Int {
+    guard let bytes = unsafe bytes, let owner = unsafe owner else { return 0 }
+    let active = unsafe Unmanaged<CurlActiveTransfer>.fromOpaque(owner).takeUnretainedValue()
+    let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe active.receive(body: body) ? size * count : (size * count == 0 ? 1 : 0)
+}
+
+func curlWillSendRequest(
+    _ owner: UnsafeMutableRawPointer?,
+    _ peer: UnsafeMutablePointer<CChar>?,
+    _ local: UnsafeMutablePointer<CChar>?,
+    _ peerPort: Int32,
+    _ localPort: Int32
+) -> Int32 {
+    guard let owner = unsafe owner else { return Int32(CURL_PREREQFUNC_ABORT) }
+    let active = unsafe Unmanaged<CurlActiveTransfer>.fromOpaque(owner).takeUnretainedValue()
+    let address: String
+    if let peer = unsafe peer { address = unsafe String(cString: peer) } else { address = "" }
+    return Int32(active.willSend(to: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+}
