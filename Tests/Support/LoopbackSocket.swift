@@ -1,0 +1,75 @@
+import CLinux
+import Glibc
+
+/// The few socket calls that the test servers need.
+enum LoopbackSocket {
+    /// A listening socket and its port.
+    static func listen(on address: String, backlog: Int32) -> (descriptor: Int32, port: Int)? {
+        let isIPv6 = address.contains(":")
+        let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var storage = sockaddr_storage()
+        let bound = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            let raw = UnsafeMutableRawPointer(pointer)
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            if isIPv6 {
+                var name = sockaddr_in6()
+                name.sin6_family = sa_family_t(AF_INET6)
+                guard unsafe inet_pton(AF_INET6, address, &name.sin6_addr) == 1 else { return false }
+                unsafe raw.storeBytes(of: name, as: sockaddr_in6.self)
+                length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+            } else {
+                var name = sockaddr_in()
+                name.sin_family = sa_family_t(AF_INET)
+                guard unsafe inet_pton(AF_INET, address, &name.sin_addr) == 1 else { return false }
+                unsafe raw.storeBytes(of: name, as: sockaddr_in.self)
+                length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            }
+            let name = unsafe raw.assumingMemoryBound(to: sockaddr.self)
+            guard unsafe bind(descriptor, name, length) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+                return false
+            }
+            length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            return unsafe getsockname(descriptor, name, &length) == 0
+        }
+        guard bound else {
+            close(descriptor)
+            return nil
+        }
+        // The port stands at the same place in both kinds of address.
+        let port = unsafe withUnsafeBytes(of: &storage) { bytes in
+            Int(unsafe bytes[2]) << 8 | Int(unsafe bytes[3])
+        }
+        return (descriptor, port)
+    }
+
+    /// A socket whose connection to a port of 127.0.0.1 is under way.
+    static func beginConnecting(to port: Int) -> Int32? {
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let descriptor = socket(AF_INET, Int32(kind), 0)
+        guard descriptor >= 0 else { return nil }
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        _ = unsafe withUnsafePointer(to: &name) { pointer in
+            unsafe connect(
+                descriptor,
+                UnsafeRawPointer(pointer).assumingMemoryBound(to: sockaddr.self),
+                socklen_t(MemoryLayout<sockaddr_in>.size)
+            )
+        }
+        return descriptor
+    }
+
+    static func sendAtOnce(_ descriptor: Int32) {
+        var one: Int32 = 1
+        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+    }
+
+    /// The next `close` sends a reset.
+    static func resetOnClose(_ descriptor: Int32) {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    }
+}
