@@ -26,7 +26,12 @@ let package = Package(
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
         .systemLibrary(name: "CText", pkgConfig: "icu-i18n"),
-        .target(name: "CJSON", linkerSettings: [.linkedLibrary("simdjson")]),
+        // simdjson checks itself unless NDEBUG is set, in debug builds with every byte.
+        .target(
+            name: "CJSON",
+            cxxSettings: [.define("NDEBUG")],
+            linkerSettings: [.linkedLibrary("simdjson")]
+        ),
 
         // Pure: no imports, no input or output.
         .target(name: "MPDProtocol", swiftSettings: strict),
