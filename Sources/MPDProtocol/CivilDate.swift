@@ -1,6 +1,8 @@
 /// Days and times of the Gregorian calendar, in UTC, by arithmetic alone.
 enum CivilDate {
     static let secondsPerDay: Int64 = 86_400
+    /// The Unix times of the years 0 to 9999, for which four digits are enough.
+    static let writableSeconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// The days from 1970-01-01 to a date. A day or month beyond its usual range runs on into the next one.
     static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
@@ -38,7 +40,10 @@ enum CivilDate {
 extension [UInt8] {
     /// Appends a time as replies write it: `2020-01-31T12:00:00Z`. Times outside the years 0 to 9999 are clamped.
     public mutating func appendTimestamp(unixSeconds: Int64) {
-        let seconds = Swift.min(Swift.max(unixSeconds, -62_167_219_200), 253_402_300_799)
+        let seconds = Swift.min(
+            Swift.max(unixSeconds, CivilDate.writableSeconds.lowerBound),
+            CivilDate.writableSeconds.upperBound
+        )
         let days = CivilDate.floorDivide(seconds, CivilDate.secondsPerDay)
         let time = seconds - days * CivilDate.secondsPerDay
         let date = CivilDate.date(days: days)

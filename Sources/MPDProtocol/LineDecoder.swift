@@ -29,6 +29,7 @@ public struct LineDecoder: Sendable {
 
     /// Takes what was read from the connection.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
+        if isClosed { return }
         if start > 0 {
             if start == buffer.count {
                 buffer.removeAll(keepingCapacity: true)

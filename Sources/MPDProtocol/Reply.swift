@@ -19,27 +19,43 @@ public struct Reply: Sendable {
     }
 
     /// `key: value` with bytes that are known to hold no control characters and to be short enough.
-    public mutating func pair(_ key: String, _ value: some Collection<UInt8>) {
+    public mutating func pair(_ key: String, _ value: [UInt8]) {
+        begin(key)
+        bytes.append(contentsOf: value)
+        end()
+    }
+
+    /// The same for a part of an array.
+    public mutating func pair(_ key: String, _ value: ArraySlice<UInt8>) {
         begin(key)
         bytes.append(contentsOf: value)
         end()
     }
 
     /// `key: value` with a text from outside.
-    public mutating func pair(_ key: String, untrusted value: some Collection<UInt8>) {
+    public mutating func pair(_ key: String, untrusted value: [UInt8]) {
         begin(key)
-        bytes.appendSanitized(value, limit: ReplyLine.maximumLength - key.utf8.count - 2)
+        bytes.appendSanitized(value, limit: Self.valueLimit(key))
         end()
     }
 
     /// `key: value` with a text from outside.
-    public mutating func pair(_ key: String, untrusted value: String) { pair(key, untrusted: value.utf8) }
+    public mutating func pair(_ key: String, untrusted value: String) {
+        begin(key)
+        bytes.appendSanitized(value.utf8, limit: Self.valueLimit(key))
+        end()
+    }
 
+    /// `key: value` with a number.
+    @inlinable
     public mutating func pair(_ key: String, _ value: some FixedWidthInteger) {
         begin(key)
         bytes.appendDecimal(value)
         end()
     }
+
+    /// The bytes that are left for a value on the line of `key`.
+    private static func valueLimit(_ key: String) -> Int { ReplyLine.maximumLength - key.utf8.count - 2 }
 
     /// `key: 0` or `key: 1`.
     public mutating func pair(_ key: String, flag: Bool) {
@@ -103,11 +119,13 @@ public struct Reply: Sendable {
         end()
     }
 
-    private mutating func begin(_ key: String) {
+    @usableFromInline
+    mutating func begin(_ key: String) {
         bytes.append(contentsOf: key.utf8)
         bytes.append(UInt8(ascii: ":"))
         bytes.append(UInt8(ascii: " "))
     }
 
-    private mutating func end() { bytes.append(UInt8(ascii: "\n")) }
+    @usableFromInline
+    mutating func end() { bytes.append(UInt8(ascii: "\n")) }
 }

@@ -6,18 +6,23 @@ public enum ReplyLine {
 
 extension [UInt8] {
     /// Appends a number in decimal.
+    @inlinable
     public mutating func appendDecimal(_ value: some FixedWidthInteger) {
-        var rest = UInt64(clamping: value.magnitude)
         if value < 0 { append(UInt8(ascii: "-")) }
-        if rest < 10 {
-            append(UInt8(ascii: "0") + UInt8(rest))
+        appendDecimal(magnitude: UInt64(clamping: value.magnitude))
+    }
+
+    @usableFromInline
+    mutating func appendDecimal(magnitude: UInt64) {
+        if magnitude < 10 {
+            append(UInt8(ascii: "0") + UInt8(magnitude))
             return
         }
         let start = count
+        var rest = magnitude
         while rest > 0 {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            append(UInt8(ascii: "0") + UInt8(digit))
-            rest = quotient
+            append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
         }
         self[start...].reverse()
     }
@@ -38,6 +43,17 @@ extension [UInt8] {
     public mutating func appendSanitized(_ text: some Collection<UInt8>, limit: Int) {
         let start = count
         append(contentsOf: text)
+        sanitize(from: start, limit: limit)
+    }
+
+    /// The same without the cost of a generic sequence.
+    public mutating func appendSanitized(_ text: [UInt8], limit: Int) {
+        let start = count
+        append(contentsOf: text)
+        sanitize(from: start, limit: limit)
+    }
+
+    private mutating func sanitize(from start: Int, limit: Int) {
         if count - start > limit {
             var end = start + Swift.max(limit, 0)
             // Back from the middle of a character to its first byte.

@@ -38,16 +38,18 @@ extension Arguments {
     public func range(_ index: Int) throws(ACK) -> PositionRange {
         let argument = slice(index)
         let colon = UInt8(ascii: ":")
-        let malformed = ACK(.argument, "Integer or range expected", quoting: argument)
-        guard let first = NumberText.integer(argument) else { throw malformed }
+        let complaint = "Integer or range expected"
+        guard let first = NumberText.integer(argument) else {
+            throw ACK(.argument, complaint, quoting: argument)
+        }
         let rest = argument[first.end...]
-        guard rest.isEmpty || rest.first == colon else { throw malformed }
+        guard rest.isEmpty || rest.first == colon else { throw ACK(.argument, complaint, quoting: argument) }
         if rest.isEmpty, first.signed == -1 { return .everything }
         let start = try rangeBound(first, of: argument)
         if rest.isEmpty { return PositionRange(start: start, end: start + 1) }
         if rest.count == 1 { return PositionRange(start: start, end: nil) }
         guard let second = NumberText.integer(rest.dropFirst()), second.end == argument.endIndex else {
-            throw malformed
+            throw ACK(.argument, complaint, quoting: argument)
         }
         let end = try rangeBound(second, of: argument)
         if start > end { throw ACK(.argument, "Malformed range", quoting: argument) }
