@@ -1,0 +1,106 @@
+/// What the words of the command line ask for.
+struct CommandLineOptions: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
+        /// Serve until a signal comes.
+        case serve
+        /// Read the configuration, say what is wrong with it, end.
+        case checkConfig
+        case showHelp
+        case showVersion
+        /// Write a document that the program makes from its own tables.
+        case print(Document)
+    }
+
+    /// Documents that `--print` writes.
+    enum Document: String, Sendable, CaseIterable {
+        /// A commented example configuration.
+        case example
+        /// Docs/configuration.md
+        case configuration
+    }
+
+    var action = Action.serve
+    /// The configuration file, or nil to look in the usual places.
+    var configPath: String?
+
+    /// Parses the arguments, without the program's own name.
+    /// - Throws: `UsageError` with a sentence for standard error.
+    static func parse(_ arguments: [String]) throws(UsageError) -> CommandLineOptions {
+        var options = CommandLineOptions()
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let (name, attached) = split(argument)
+            switch name {
+            case "--config", "-c": options.configPath = try value(of: name, attached, &rest)
+            case "--print":
+                let word = try value(of: name, attached, &rest)
+                guard let document = Document(rawValue: word) else {
+                    let known = SettingContext.list(Document.allCases.map(\.rawValue))
+                    throw UsageError("--print knows \(known), not \"\(word)\"")
+                }
+                options.action = .print(document)
+            case "--check-config": options.action = .checkConfig
+            case "--help", "-h": options.action = .showHelp
+            case "--version", "-V": options.action = .showVersion
+            default:
+                let known = ["--config", "--check-config", "--print", "--help", "--version"]
+                let hint = NearestName.of(name, among: known).map { "; did you mean \($0)?" } ?? ""
+                throw UsageError(
+                    argument.hasPrefix("-")
+                        ? "there is no option \(name)\(hint)"
+                        : "\"\(argument)\" is no option; a configuration file is named by --config"
+                )
+            }
+            if attached != nil && name != "--config" && name != "--print" {
+                throw UsageError("\(name) takes no value")
+            }
+        }
+        return options
+    }
+
+    /// `--name=value` as two.
+    private static func split(_ argument: String) -> (name: String, value: String?) {
+        guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+
+    private static func value(
+        of name: String,
+        _ attached: String?,
+        _ rest: inout ArraySlice<String>
+    ) throws(UsageError) -> String {
+        guard let value = attached ?? rest.popFirst(), !value.isEmpty else { throw UsageError("\(name) needs a value") }
+        return value
+    }
+
+    /// The text of `--help`.
+    static var help: String {
+        """
+        Usage: shelvmpd [--config FILE] [--check-config]
+               shelvmpd --print \(Document.allCases.map(\.rawValue).joined(separator: "|"))
+               shelvmpd --help | --version
+
+        A music server for MPD clients that plays from Subsonic servers.
+
+          -c, --config FILE       use this configuration instead of
+                                  ~/.config/shelvmpd/shelvmpd.conf or /etc/shelvmpd.conf
+              --check-config      say whether the configuration is right, and end
+              --print example     write a commented example configuration
+              --print configuration  write the documentation of all options
+          -h, --help              write this
+          -V, --version           write the version
+
+        Exit status: 0 for success, 1 when something failed, 2 for a wrong command line.
+
+        Options of the configuration file:
+
+        """ + SettingsText.summary()
+    }
+}
+
+/// A command line that cannot be understood; the text is a sentence without its full stop.
+struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) { self.description = description }
+}

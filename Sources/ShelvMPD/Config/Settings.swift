@@ -1,0 +1,212 @@
+import Logging
+import MPDProtocol
+import Playback
+
+/// The table of all options. Order and headings are those of the example file.
+enum Settings {
+    /// Options of one kind under a heading.
+    struct Section: Sendable {
+        var heading: String
+        var settings: [Setting<Configuration>]
+    }
+
+    /// Names of blocks.
+    static let serverBlock = "subsonic_server"
+    static let outputBlock = "audio_output"
+
+    /// Options outside of blocks, by heading.
+    static let sections: [Section] = [
+        Section(heading: "Where clients connect", settings: listening),
+        Section(heading: "What clients may do", settings: permissions),
+        Section(heading: "Limits", settings: limits),
+        Section(heading: "Library and queue", settings: library),
+        Section(heading: "Files and log", settings: files),
+    ]
+
+    /// Options outside of blocks.
+    static let global: [Setting<Configuration>] = sections.flatMap(\.settings)
+
+    private static let listening: [Setting<Configuration>] = [
+        .text(
+            "bind_to_address",
+            "\"any\", a host name or address with or without :PORT, or the absolute path of a Unix socket",
+            default: "localhost and the user's socket",
+            example: "any",
+            isRepeatable: true,
+            "Where to listen; repeat it for several places."
+        ) { configuration, text, context throws(SettingRefusal) in
+            // Ports are filled in when `port`, which may stand further down, is known.
+            configuration.addresses.append(try ListenAddress.parse(text, context))
+        },
+        .integer("port", 1...65535, default: "6600", "TCP port where no other is given.") {
+            $0.port = UInt16(clamping: $1)
+        },
+    ]
+
+    private static let permissions: [Setting<Configuration>] = [
+        .text(
+            "password",
+            "PASSWORD@PERMISSIONS, where PERMISSIONS are some of \(permissionNames), separated by commas",
+            example: "secret@read,add,player,control,admin",
+            isRepeatable: true,
+            isSecret: true,
+            "A password and what it allows; repeat it for several."
+        ) { configuration, text, _ throws(SettingRefusal) in
+            guard let at = text.firstIndex(of: "@") else { throw SettingRefusal() }
+            let rule = PasswordRule(
+                password: Secret(String(text[..<at])),
+                permissions: try permissions(in: text[text.index(after: at)...])
+            )
+            configuration.passwords.append(rule)
+        },
+        permissionList(
+            "default_permissions",
+            default: "all; with a password configured: none",
+            "What a client may do that has given no password.",
+            \.defaultPermissions
+        ),
+        permissionList(
+            "local_permissions",
+            default: "as default_permissions",
+            "The same for clients at the Unix socket.",
+            \.localPermissions
+        ),
+        .text(
+            "host_permissions",
+            "\"HOST PERMISSIONS\", where PERMISSIONS are some of \(permissionNames), separated by commas",
+            example: "192.168.1.20 read,add,player",
+            isRepeatable: true,
+            "The same for clients at one address; repeat it for several."
+        ) { configuration, text, _ throws(SettingRefusal) in
+            let parts = text.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2 else { throw SettingRefusal() }
+            let rule = HostRule(host: String(parts[0]), permissions: try permissions(in: parts[1]))
+            configuration.hostPermissions.append(rule)
+        },
+    ]
+
+    private static let limits: [Setting<Configuration>] = [
+        .integer(
+            "max_connections",
+            1...1_000_000,
+            default: "as many as the limit of open files allows",
+            example: "100",
+            "Clients at the same time; further ones are turned away."
+        ) { $0.maxConnections = $1 },
+        .integer(
+            "connection_timeout",
+            0...31_536_000,
+            unit: "seconds",
+            zero: "never",
+            default: "60",
+            "How long a client may say nothing outside of idle before it is disconnected."
+        ) { $0.connectionTimeout = $1 == 0 ? nil : .seconds($1) },
+        .integer(
+            "max_command_list_size",
+            1...1_048_576,
+            unit: "KiB",
+            default: "2048",
+            "Size of a command list."
+        ) { $0.maxCommandListSize = $1 * 1024 },
+        .integer(
+            "max_output_buffer_size",
+            1...1_048_576,
+            unit: "KiB",
+            default: "8192",
+            "How much of its replies a client may leave unread before it is disconnected; a single reply may be larger."
+        ) { $0.maxOutputBufferSize = $1 * 1024 },
+        .integer(
+            "max_playlist_length",
+            0...10_000_000,
+            unit: "songs",
+            zero: "no limit",
+            default: "0",
+            "Length of the queue and of a stored playlist."
+        ) { $0.maxPlaylistLength = $1 == 0 ? nil : $1 },
+    ]
+
+    private static let library: [Setting<Configuration>] = [
+        .text(
+            "metadata_to_use",
+            "\"none\", \"all\" or tag names separated by commas, all with + or - to change the default",
+            default: "all,-comment",
+            "The tags that clients can see."
+        ) { configuration, text, _ throws(SettingRefusal) in
+            configuration.metadataToUse = try tags(in: text, changing: configuration.metadataToUse)
+        },
+        .integer(
+            "refresh_interval",
+            0...31_536_000,
+            unit: "seconds",
+            zero: "only at the start and by the command update",
+            default: "300",
+            "How often to ask the servers whether their libraries have changed."
+        ) { $0.refreshInterval = $1 == 0 ? nil : .seconds($1) },
+        .choice(
+            "queue_mode",
+            ["three_tier": QueueMode.threeTier, "mpd": .mpd],
+            default: "three_tier",
+            "Whether the queue has the tiers Play Next, album queue and user queue, or is that of MPD."
+        ) { $0.queueMode = $1 },
+        .choice(
+            "jump",
+            ["move": JumpMode.move, "pointer": .pointer],
+            default: "move",
+            "Whether an entry that is started further down moves up, so that nothing is skipped, or is jumped to as in MPD."
+        ) { $0.jump = $1 },
+    ]
+
+    private static let files: [Setting<Configuration>] = [
+        .path(
+            "state_directory",
+            default: "$XDG_STATE_HOME/shelvmpd",
+            example: "/var/lib/shelvmpd",
+            "Folder of what must survive, such as the queue."
+        ) { $0.stateDirectory = $1 },
+        .path(
+            "state_file",
+            default: "store.sqlite in state_directory",
+            example: "/var/lib/shelvmpd/store.sqlite",
+            "The database in which that is kept."
+        ) { $0.stateFile = $1 },
+        .path(
+            "cache_directory",
+            default: "$XDG_CACHE_HOME/shelvmpd",
+            example: "/var/cache/shelvmpd",
+            "Folder of what may be lost: copies of the libraries, sound, covers."
+        ) { $0.cacheDirectory = $1 },
+        .path(
+            "tap_library",
+            default: "libshelvtap.so beside the program or in its library folder",
+            example: "/usr/lib/shelvmpd/libshelvtap.so",
+            "The plugin that copies the sound to outputs of type fifo and file."
+        ) { $0.tapLibrary = $1 },
+        .choice(
+            "log_level",
+            [
+                "error": LogLevel.error, "notice": .notice, "info": .info, "debug": .debug,
+                // MPD's other words. Its warnings are notices here.
+                "warning": .notice, "default": .notice, "secure": .info, "verbose": .debug,
+            ],
+            default: "notice",
+            "The least important messages to write to standard error."
+        ) { $0.logLevel = $1 },
+    ]
+
+    private static func permissionList(
+        _ name: String,
+        default defaultText: String,
+        _ summary: String,
+        _ path: any WritableKeyPath<Configuration, PermissionNames?> & Sendable
+    ) -> Setting<Configuration> {
+        Setting(
+            name: name,
+            allowed: "some of \(permissionNames), separated by commas, or nothing",
+            defaultText: defaultText,
+            example: "read",
+            summary: summary
+        ) { configuration, text, _ throws(SettingRefusal) in
+            configuration[keyPath: path] = try permissions(in: text[...])
+        }
+    }
+}
