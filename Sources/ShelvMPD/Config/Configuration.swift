@@ -16,9 +16,9 @@ struct Configuration: Sendable, Equatable {
     /// Passwords that clients may give, in order; the first that matches counts.
     var passwords: [PasswordRule] = []
     /// What a client may do without a password, or nil for MPD's rule: all if no password is configured, else nothing.
-    var defaultPermissions: PermissionNames?
+    var defaultPermissions: Permissions?
     /// What a client at a Unix socket may do without a password, or nil for the same as the others.
-    var localPermissions: PermissionNames?
+    var localPermissions: Permissions?
     /// What clients at these addresses may do without a password.
     var hostPermissions: [HostRule] = []
 
@@ -70,20 +70,17 @@ enum ListenAddress: Sendable, Hashable {
     case abstract(name: String)
 }
 
-/// Names of permissions as MPD spells them: read, add, player, control, admin.
-typealias PermissionNames = [String]
-
 /// A line `password "PASSWORD@PERMISSIONS"`.
 struct PasswordRule: Sendable, Equatable {
     var password: Secret
-    var permissions: PermissionNames
+    var permissions: Permissions
 }
 
 /// A line `host_permissions "HOST PERMISSIONS"`.
 struct HostRule: Sendable, Equatable {
     /// A host name or an address, to be resolved at start.
     var host: String
-    var permissions: PermissionNames
+    var permissions: Permissions
 }
 
 /// A block `subsonic_server`.

@@ -6,17 +6,16 @@ extension Settings {
 
     static var permissionNames: String { permissionWords.joined(separator: ", ") }
 
-    /// Permissions separated by commas; empty for none.
-    static func permissions(in text: Substring) throws(SettingRefusal) -> PermissionNames {
-        var names: PermissionNames = []
-        for part in text.split(separator: ",") {
-            let name = part.trimmingBlanks()
-            guard permissionWords.contains(name) else { throw SettingRefusal() }
-            if !names.contains(name) { names.append(name) }
+    /// Permissions separated by commas, with or without blanks; empty for none.
+    static func permissions(in text: Substring) throws(SettingRefusal) -> Permissions {
+        let list = text.split(separator: ",").map { $0.trimmingBlanks() }.joined(separator: ",")
+        do throws(Permissions.UnknownName) {
+            return try Permissions(list: list)
+        } catch {
+            let near = NearestName.of(error.name, among: permissionWords).map { "; did you mean \"\($0)\"?" } ?? ""
+            // In `password`, the name may be the rest of a password that holds an @.
+            throw SettingRefusal("there is no such permission\(near)")
         }
-        // For files written for MPD 0.22 and older, where there was no "player".
-        if names.contains("control") && !names.contains("player") { names.append("player") }
-        return names
     }
 
     /// The tags of `metadata_to_use`. Source: MPD 0.24 `src/tag/Config.cxx`; "all" is ours.

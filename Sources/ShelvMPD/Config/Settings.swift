@@ -197,7 +197,7 @@ enum Settings {
         _ name: String,
         default defaultText: String,
         _ summary: String,
-        _ path: any WritableKeyPath<Configuration, PermissionNames?> & Sendable
+        _ path: any WritableKeyPath<Configuration, Permissions?> & Sendable
     ) -> Setting<Configuration> {
         Setting(
             name: name,
