@@ -1,0 +1,40 @@
+extension Queue {
+    /// Chooses the part of a song that an entry plays; `.whole` removes the choice. Always a change, as in MPD. The caller
+    /// has checked it against the length of the song.
+    /// - Throws: `noSuchSong`; `cannotEditCurrentSong` while the entry plays or is paused.
+    public mutating func setRange(_ range: PlaybackRange, id: EntryID) throws(QueueError) -> Outcome {
+        let position = try existingPosition(of: id)
+        if position == current, state != .stopped { throw .cannotEditCurrentSong }
+        var step = Step()
+        touch(&step)
+        list[position].range = range
+        list[position].version = version
+        if preloaded == id {
+            preloaded = nil
+        }
+        return finish(step)
+    }
+
+    /// Counts entries as changed whose songs now have other tags. Unknown ids are passed over.
+    public mutating func markChanged(_ ids: some Sequence<EntryID>) -> Outcome {
+        var step = Step()
+        for id in ids {
+            guard let position = list.position(of: id) else { continue }
+            touch(&step)
+            list[position].version = version
+        }
+        return finish(step)
+    }
+
+    /// Sets the priority, 0 to 255, of the entries of a span. Always a change, as in MPD.
+    /// - Throws: `badSongIndex`.
+    public mutating func setPriority(_ priority: UInt8, _ span: PositionSpan) throws(QueueError) -> Outcome {
+        let range = try span.clipped(to: count)
+        var step = Step()
+        touch(&step)
+        for position in range {
+            setShownPriority(priority, at: position)
+        }
+        return finish(step)
+    }
+}

@@ -1,0 +1,96 @@
+extension Queue {
+    /// Moves a block of entries to a place counted without them. They take the tier of the block they land in. Nothing
+    /// changes, and no event is due, if they are there already.
+    /// - Throws: `openRangeNotSupported`, `badSongIndex`, `numberTooLarge`, `noCurrentSong`, `cannotMoveRelativeToItself`.
+    public mutating func move(_ span: PositionSpan, to placement: Placement) throws(QueueError) -> Outcome {
+        guard let end = span.end else { throw .openRangeNotSupported }
+        guard span.start >= 0, end >= span.start, end <= count, span.start < count else { throw .badSongIndex }
+        let range = span.start..<end
+        let target = try moveTarget(of: range, placement)
+        var step = Step()
+        if target != range.lowerBound, !range.isEmpty {
+            touch(&step)
+            appendRun = nil
+            list.move(range, to: target, version: version)
+            relabelMoved(range, to: target)
+        }
+        return finish(step)
+    }
+
+    /// Moves one entry.
+    /// - Throws: `noSuchSong`, and as `move(_:to:)`.
+    public mutating func move(id: EntryID, to placement: Placement) throws(QueueError) -> Outcome {
+        try move(PositionSpan(existingPosition(of: id)), to: placement)
+    }
+
+    /// Exchanges two entries. Tiers stay at their positions. An event even if the positions are equal, as in MPD.
+    /// - Throws: `badSongIndex`.
+    public mutating func swap(_ first: Int, _ second: Int) throws(QueueError) -> Outcome {
+        try checkPosition(first)
+        try checkPosition(second)
+        var step = Step()
+        touch(&step)
+        appendRun = nil
+        list.swap(first, second, version: version)
+        let involvesCurrent = first == current || second == current
+        if first == current {
+            current = second
+        } else if second == current {
+            current = first
+        }
+        if involvesCurrent {
+            normalizeTiers()
+        } else if isThreeTier {
+            let (tier, priority) = (list[first].tier, list[first].priority)
+            (list[first].tier, list[first].priority) = (list[second].tier, list[second].priority)
+            (list[second].tier, list[second].priority) = (tier, priority)
+        }
+        return finish(step)
+    }
+
+    /// Exchanges two entries by id.
+    /// - Throws: `noSuchSong`.
+    public mutating func swap(id first: EntryID, with second: EntryID) throws(QueueError) -> Outcome {
+        try swap(existingPosition(of: first), existingPosition(of: second))
+    }
+
+    /// The position of the first moved entry after the move.
+    private func moveTarget(of range: Range<Int>, _ placement: Placement) throws(QueueError) -> Int {
+        let remaining = count - range.count
+        switch placement {
+        case .absolute(let position):
+            guard position >= 0, position <= remaining else { throw .numberTooLarge(position) }
+            return position
+        case .afterCurrent(let distance):
+            let anchor = try anchor(outside: range)
+            guard distance >= 0, distance < remaining - anchor else { throw .numberTooLarge(distance) }
+            return anchor + 1 + distance
+        case .beforeCurrent(let distance):
+            let anchor = try anchor(outside: range)
+            guard distance >= 0, distance <= anchor else { throw .numberTooLarge(distance) }
+            return anchor - distance
+        }
+    }
+
+    /// The current position in the list without the moved entries.
+    private func anchor(outside range: Range<Int>) throws(QueueError) -> Int {
+        guard let current else { throw .noCurrentSong }
+        guard !range.contains(current) else { throw .cannotMoveRelativeToItself }
+        return current >= range.upperBound ? current - range.count : current
+    }
+
+    private mutating func relabelMoved(_ range: Range<Int>, to target: Int) {
+        guard let old = current else {
+            labelLanded(target..<target + range.count)
+            return
+        }
+        if range.contains(old) {
+            current = old + target - range.lowerBound
+            normalizeTiers()
+            return
+        }
+        let anchor = old >= range.upperBound ? old - range.count : old
+        current = target <= anchor ? anchor + range.count : anchor
+        labelLanded(target..<target + range.count)
+    }
+}

@@ -1,0 +1,41 @@
+extension Queue {
+    /// Switches the shuffled order on or off. Nothing when it is so already.
+    public mutating func setRandom(_ isOn: Bool) -> Outcome {
+        var step = Step()
+        if options.random != isOn {
+            options.random = isOn
+            step.changes.insert(.options)
+        }
+        return finish(step)
+    }
+
+    /// Switches `repeat`. Nothing when it is so already.
+    public mutating func setRepeat(_ isOn: Bool) -> Outcome {
+        var step = Step()
+        if options.repeat != isOn {
+            options.repeat = isOn
+            step.changes.insert(.options)
+        }
+        return finish(step)
+    }
+
+    /// Sets `single`. Nothing when it is so already.
+    public mutating func setSingle(_ mode: OneShotMode) -> Outcome {
+        var step = Step()
+        if options.single != mode {
+            options.single = mode
+            step.changes.insert(.options)
+        }
+        return finish(step)
+    }
+
+    /// Sets `consume`. Nothing when it is so already.
+    public mutating func setConsume(_ mode: OneShotMode) -> Outcome {
+        var step = Step()
+        if options.consume != mode {
+            options.consume = mode
+            step.changes.insert(.options)
+        }
+        return finish(step)
+    }
+}

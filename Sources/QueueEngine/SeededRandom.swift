@@ -1,0 +1,24 @@
+/// The queue's source of chance: SplitMix64. The same seed and the same operations give the same queue.
+public struct SeededRandom: RandomNumberGenerator, Sendable, Equatable {
+    /// All there is to know about what comes next; a copy of it continues in the same way.
+    public private(set) var state: UInt64
+
+    /// Starts from a seed. Any number will do.
+    public init(seed: UInt64) {
+        state = seed
+    }
+
+    /// The next 64 random bits.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A uniformly random number from 0 up to, but not including, `bound`; 0 when `bound` is not positive.
+    mutating func below(_ bound: Int) -> Int {
+        bound > 1 ? Int.random(in: 0..<bound, using: &self) : 0
+    }
+}
