@@ -1,6 +1,7 @@
 import Logging
 import MPDProtocol
 import Playback
+import QueueEngine
 
 /// Everything that the configuration file and the environment decide; does not change after the start.
 ///
@@ -102,18 +103,4 @@ struct ServerConfiguration: Sendable, Equatable {
     var musicFolders: [String] = []
     /// File and line of the block, for messages.
     var place = ""
-}
-
-/// Which rules the queue follows.
-enum QueueMode: String, Sendable, CaseIterable {
-    case threeTier = "three_tier"
-    case mpd
-}
-
-/// What starting an entry further down does.
-enum JumpMode: String, Sendable, CaseIterable {
-    /// The entry moves behind the current one; what was between stays upcoming.
-    case move
-    /// Only the pointer moves, as in MPD.
-    case pointer
 }

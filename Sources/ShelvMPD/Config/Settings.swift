@@ -1,6 +1,7 @@
 import Logging
 import MPDProtocol
 import Playback
+import QueueEngine
 
 /// The table of all options. Order and headings are those of the example file.
 enum Settings {

@@ -1,0 +1,36 @@
+import Library
+import MPDProtocol
+import QueueEngine
+
+/// The one place that turns an error into what a client reads.
+enum ACKMapping {
+    static func ack(for error: any Error) -> ACK {
+        switch error {
+        case let ack as ACK: ack
+        case let error as QueueError: ack(for: error)
+        case let error as FilterError: ack(for: error)
+        default: ACK(.system, "\(error)")
+        }
+    }
+
+    private static func ack(for error: QueueError) -> ACK {
+        switch error {
+        case .badSongIndex: ACK(.argument, "Bad song index")
+        case .noSuchSong: ACK(.noExist, "No such song")
+        case .notPlaying: ACK(.playerSync, "Not playing")
+        case .noCurrentSong: ACK(.playerSync, "No current song")
+        case .numberTooLarge(let number): ACK(.argument, "Number too large: \(number)")
+        case .playlistFull: ACK(.playlistMax, "Playlist is too large")
+        case .cannotMoveRelativeToItself: ACK(.argument, "Cannot move current song relative to itself")
+        case .openRangeNotSupported: ACK(.argument, "Open-ended range not supported")
+        case .cannotEditCurrentSong: ACK(.permission, "Cannot edit the current song")
+        }
+    }
+
+    private static func ack(for error: FilterError) -> ACK {
+        switch error {
+        case .regex(let offset, let message): ACK(.argument, "Error in regex at offset \(offset): \(message)")
+        case .noSuchDirectory: ACK(.noExist, "No such directory")
+        }
+    }
+}

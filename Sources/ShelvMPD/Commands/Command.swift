@@ -1,0 +1,84 @@
+import Library
+import MPDProtocol
+
+/// One command of the protocol: everything that the server needs to know about it, in one row.
+struct Command: Sendable {
+    let name: String
+    /// What a client must be allowed to do; nothing for commands that everyone may use.
+    let permission: Permissions
+    /// How many arguments it takes; `Int.max` as the upper bound means any number.
+    let arguments: ClosedRange<Int>
+    /// What it does, in one sentence.
+    let summary: String
+    let place: Place
+
+    init(
+        _ name: String,
+        _ permission: Permissions,
+        args arguments: ClosedRange<Int>,
+        _ summary: String,
+        _ place: Place
+    ) {
+        self.name = name
+        self.permission = permission
+        self.arguments = arguments
+        self.summary = summary
+        self.place = place
+    }
+
+    /// Where a command runs.
+    enum Place: Sendable {
+        /// On the core, at once: for session, queue and player state, and look-ups that take microseconds.
+        case core(CoreHandler)
+        /// On the core, with a reply that may be long: a part of the queue, given out as the client reads it.
+        case listing(ListingHandler)
+        /// On one immutable library snapshot: small questions on the core, large ones on a worker.
+        case library(LibraryHandler)
+    }
+
+    /// Whether it changes a queue or what plays: such commands wait while another client's command list is under way.
+    var isMutating: Bool { !permission.isDisjoint(with: [.add, .player]) }
+
+    typealias CoreHandler = @Sendable (CommandContext, Arguments, inout Reply) throws -> Void
+    typealias ListingHandler = @Sendable (CommandContext, Arguments) throws -> any ReplySource
+    typealias LibraryHandler = @Sendable (LibraryContext, Arguments) throws -> LibraryPlan
+}
+
+/// What a handler on the core works with. Owned by the core; not to be kept.
+struct CommandContext {
+    let server: Server
+    let connection: Connection
+
+    var partition: Partition { connection.session.partition }
+    var session: Session { connection.session }
+}
+
+/// What a handler of a library command may read, on any thread.
+struct LibraryContext: Sendable {
+    let library: LibrarySnapshot
+    /// The tags that the connection wants to see.
+    let mask: TagMask
+}
+
+/// A parsed and checked library command: what it will cost, and the work itself.
+struct LibraryPlan: Sendable {
+    /// About how many songs are touched; decides where the work runs.
+    var cost: Int
+    var work: @Sendable () throws -> LibraryAnswer
+
+    /// Plans up to this cost take well under a millisecond.
+    static let coreLimit = 2_000
+
+    init(cost: Int, _ work: @escaping @Sendable () throws -> LibraryAnswer) {
+        self.cost = cost
+        self.work = work
+    }
+}
+
+/// What a library command has found.
+enum LibraryAnswer: Sendable {
+    /// A reply, given out piece by piece as the client reads.
+    case source(any ReplySource)
+    /// An edit to be made on the core with what was found.
+    case edit(@Sendable (CommandContext, inout Reply) throws -> Void)
+}

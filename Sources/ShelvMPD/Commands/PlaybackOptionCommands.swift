@@ -1,0 +1,66 @@
+import MPDProtocol
+import QueueEngine
+
+/// “Playback options” of MPD's protocol document.
+enum PlaybackOptionCommands {
+    static let rows: [Command] = [
+        Command("consume", .player, args: 1...1, "Removes each entry when it has been played.", .core(consume)),
+        Command("getvol", .read, args: 0...0, "Shows the volume.", .core(getVolume)),
+        Command("random", .player, args: 1...1, "Shuffles what comes.", .core(random)),
+        Command("repeat", .player, args: 1...1, "Begins again at the end of the queue.", .core(`repeat`)),
+        Command("setvol", .player, args: 1...1, "Sets the volume.", .core(setVolume)),
+        Command("single", .player, args: 1...1, "Pauses after each song, or repeats it.", .core(single)),
+        Command("volume", .player, args: 1...1, "Changes the volume by a distance.", .core(changeVolume)),
+    ]
+
+    private static func consume(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let mode = try OneShotMode(arguments.consumeMode(0))
+        try context.partition.edit { queue throws(QueueError) in queue.setConsume(mode) }
+    }
+
+    private static func single(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let mode = try OneShotMode(arguments.singleMode(0))
+        try context.partition.edit { queue throws(QueueError) in queue.setSingle(mode) }
+    }
+
+    private static func random(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let isOn = try arguments.boolean(0)
+        try context.partition.edit { queue throws(QueueError) in queue.setRandom(isOn) }
+    }
+
+    private static func `repeat`(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let isOn = try arguments.boolean(0)
+        try context.partition.edit { queue throws(QueueError) in queue.setRepeat(isOn) }
+    }
+
+    private static func getVolume(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
+        if let volume = context.partition.shownVolume { reply.pair("volume", volume) }
+    }
+
+    private static func setVolume(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let volume = try arguments.unsigned(0, maximum: 100)
+        guard context.partition.shownVolume != nil else { throw ACK(.unknown, "No mixer") }
+        context.partition.setVolume(volume)
+        context.partition.raise(.mixer)
+    }
+
+    private static func changeVolume(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let distance = try arguments.integer(0, in: -100...100)
+        guard let present = context.partition.shownVolume else { throw ACK(.system, "No mixer") }
+        let volume = min(max(present + distance, 0), 100)
+        guard volume != present else { return }
+        context.partition.setVolume(volume)
+        context.partition.raise(.mixer)
+    }
+}
+
+extension OneShotMode {
+    /// The protocol's word for it.
+    init(_ state: TriState) {
+        switch state {
+        case .off: self = .off
+        case .on: self = .on
+        case .oneshot: self = .oneShot
+        }
+    }
+}

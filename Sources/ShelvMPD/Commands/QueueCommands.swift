@@ -1,0 +1,185 @@
+import Library
+import MPDProtocol
+import QueueEngine
+
+/// “The queue” of MPD's protocol document: edits and listings. Adding is in `AddCommands.swift`.
+enum QueueCommands {
+    static let rows: [Command] =
+        AddCommands.rows + [
+            Command("clear", .player, args: 0...0, "Empties the queue.", .core(clear)),
+            Command("delete", .player, args: 1...1, "Removes the entries at a range of positions.", .core(delete)),
+            Command("deleteid", .player, args: 1...1, "Removes the entry with an id.", .core(deleteID)),
+            Command("move", .player, args: 2...2, "Moves the entries at a range of positions.", .core(move)),
+            Command("moveid", .player, args: 2...2, "Moves the entry with an id.", .core(moveID)),
+            Command("playlist", .read, args: 0...0, "Lists positions and URIs; deprecated.", .listing(playlist)),
+            Command("playlistid", .read, args: 0...1, "Shows the entry with an id, or all.", .listing(playlistID)),
+            Command(
+                "playlistinfo",
+                .read,
+                args: 0...1,
+                "Lists the entries at a range of positions.",
+                .listing(playlistInfo)
+            ),
+            Command(
+                "plchanges",
+                .read,
+                args: 1...2,
+                "Lists the entries that changed after a version.",
+                .listing(changes)
+            ),
+            Command(
+                "plchangesposid",
+                .read,
+                args: 1...2,
+                "Lists position and id of what changed after a version.",
+                .listing(changedPositions)
+            ),
+            Command(
+                "shuffle",
+                .player,
+                args: 0...1,
+                "Brings the entries at a range of positions into a random order.",
+                .core(shuffle)
+            ),
+            Command("swap", .player, args: 2...2, "Exchanges the entries at two positions.", .core(swap)),
+            Command("swapid", .player, args: 2...2, "Exchanges the entries with two ids.", .core(swapID)),
+        ]
+
+    // MARK: Edits
+
+    private static func clear(_ context: CommandContext, _: Arguments, _: inout Reply) throws {
+        try context.partition.edit { queue throws(QueueError) in queue.clear() }
+    }
+
+    private static func delete(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let span = PositionSpan(try arguments.range(0))
+        try context.partition.edit { queue throws(QueueError) in try queue.delete(span) }
+    }
+
+    private static func deleteID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let id = try arguments.entryID(0)
+        try context.partition.edit { queue throws(QueueError) in try queue.delete(id: id) }
+    }
+
+    private static func move(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let span = PositionSpan(try arguments.range(0))
+        let placement = Placement(try arguments.insertPosition(1))
+        try context.partition.edit { queue throws(QueueError) in try queue.move(span, to: placement) }
+    }
+
+    private static func moveID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let id = try arguments.entryID(0)
+        let placement = Placement(try arguments.insertPosition(1))
+        try context.partition.edit { queue throws(QueueError) in try queue.move(id: id, to: placement) }
+    }
+
+    private static func swap(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let positions = try (arguments.integer(0), arguments.integer(1))
+        try context.partition.edit { queue throws(QueueError) in try queue.swap(positions.0, positions.1) }
+    }
+
+    private static func swapID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let ids = try (arguments.entryID(0), arguments.entryID(1))
+        try context.partition.edit { queue throws(QueueError) in try queue.swap(id: ids.0, with: ids.1) }
+    }
+
+    private static func shuffle(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let span: PositionSpan = arguments.isEmpty ? .everything : PositionSpan(try arguments.range(0))
+        try context.partition.edit { queue throws(QueueError) in try queue.shuffle(span) }
+    }
+
+    // MARK: Listings
+
+    private static func playlistInfo(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
+        let span: PositionSpan = arguments.isEmpty ? .everything : PositionSpan(try arguments.range(0))
+        let positions = try context.partition.queue.positions(in: span)
+        return QueueReply(context.partition, positions: positions, mask: context.session.tagMask)
+    }
+
+    private static func playlistID(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
+        let queue = context.partition.queue
+        var positions = 0..<queue.count
+        if !arguments.isEmpty {
+            let id = try arguments.entryID(0)
+            guard let position = queue.position(of: id) else { throw QueueError.noSuchSong(id) }
+            positions = position..<position + 1
+        }
+        return QueueReply(context.partition, positions: positions, mask: context.session.tagMask)
+    }
+
+    private static func playlist(_ context: CommandContext, _: Arguments) throws -> any ReplySource {
+        TextReply { output in
+            for (position, entry) in context.partition.queue.entries.enumerated() {
+                output.appendDecimal(position)
+                output.append(contentsOf: ":file: ".utf8)
+                output.append(contentsOf: context.partition.songs.uri(of: entry.key))
+                output.append(UInt8(ascii: "\n"))
+            }
+        }
+    }
+
+    private static func changes(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
+        let positions = try changed(context, arguments)
+        return QueueReply(context.partition, positions: positions, mask: context.session.tagMask)
+    }
+
+    private static func changedPositions(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
+        let positions = try changed(context, arguments)
+        let queue = context.partition.queue
+        return TextReply { output in
+            for position in positions {
+                guard let entry = queue.entry(at: position) else { continue }
+                output.append(contentsOf: "cpos: ".utf8)
+                output.appendDecimal(position)
+                output.append(contentsOf: "\nId: ".utf8)
+                output.appendDecimal(entry.id.rawValue)
+                output.append(UInt8(ascii: "\n"))
+            }
+        }
+    }
+
+    /// The positions that changed after the version; unlike in other commands a range beyond the queue is no error.
+    private static func changed(_ context: CommandContext, _ arguments: Arguments) throws -> [Int] {
+        let queue = context.partition.queue
+        let version = try arguments.version(0)
+        let range = try arguments.count > 1 ? arguments.range(1) : .everything
+        return queue.changes(since: version, in: PositionSpan(range))
+    }
+}
+
+/// A reply that is short, or cheap to make at once.
+struct TextReply: ReplySource {
+    private let text: [UInt8]
+
+    init(_ write: (inout [UInt8]) -> Void) {
+        var text: [UInt8] = []
+        write(&text)
+        self.text = text
+    }
+
+    mutating func appendNext(to output: inout [UInt8], limit _: Int) -> Bool {
+        output.append(contentsOf: text)
+        return false
+    }
+}
+
+extension PositionSpan {
+    init(_ range: PositionRange) { self.init(start: range.start, end: range.end) }
+}
+
+extension Placement {
+    init(_ position: InsertPosition) {
+        switch position {
+        case .absolute(let position): self = .absolute(position)
+        case .afterCurrent(let distance): self = .afterCurrent(distance)
+        case .beforeCurrent(let distance): self = .beforeCurrent(distance)
+        }
+    }
+}
+
+extension Arguments {
+    /// An MPD song id. One that no entry can have becomes 0, which no entry has.
+    func entryID(_ index: Int) throws(ACK) -> EntryID {
+        EntryID(UInt32(exactly: try integer(index)) ?? 0)
+    }
+}

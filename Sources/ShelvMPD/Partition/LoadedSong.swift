@@ -1,0 +1,44 @@
+import Playback
+import QueueEngine
+
+/// The song that the player has, as far as the player has told.
+struct LoadedSong {
+    let playback: PlaybackID
+    let entry: EntryID
+    var position: PlaybackPosition
+    var duration: Duration?
+    var format: DecodedFormat?
+    /// kbit/s.
+    var bitRate = 0
+    /// Whether it has been heard yet.
+    var hasSounded = false
+    /// Where it began to sound.
+    private var begin: Duration
+
+    /// - Parameter elapsed: where it is told to begin.
+    init(playback: PlaybackID, entry: EntryID, elapsed: Duration, duration: Duration?) {
+        self.playback = playback
+        self.entry = entry
+        self.duration = duration
+        begin = elapsed
+        position = PlaybackPosition(elapsed: elapsed, time: Self.now, advances: false)
+    }
+
+    /// Time into the song at this moment.
+    var elapsed: Duration {
+        let elapsed = position.elapsed(at: Self.now)
+        guard let duration, duration > .zero else { return elapsed }
+        return min(elapsed, duration)
+    }
+
+    /// Shows a position that was asked for before the player has reached it.
+    mutating func expect(elapsed: Duration) {
+        begin += elapsed - self.elapsed
+        position = PlaybackPosition(elapsed: elapsed, time: Self.now, advances: false)
+    }
+
+    /// How long it has sounded, leaving out what was jumped over.
+    func heard() -> Duration { hasSounded ? max(.zero, elapsed - begin) : .zero }
+
+    private static var now: UInt64 { UInt64(clamping: Instant.now.nanoseconds) }
+}

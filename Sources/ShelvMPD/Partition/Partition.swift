@@ -1,0 +1,214 @@
+import Library
+import Logging
+import MPDProtocol
+import Playback
+import QueueEngine
+
+/// A room: a queue and the player that plays it, with volume and outputs.
+///
+/// `apply` is the only place that carries out what the queue wants of the player and turns changes into idle events;
+/// `PartitionPlayback.swift` takes what the player reports. Owned by the core.
+final class Partition {
+    let name: String
+    let player: any Player
+    let songs: SongTable
+    let log: Log
+    private(set) var queue: Queue
+    private(set) var volume: Int
+    private(set) var outputs: [OutputState]
+
+    /// The client whose command list has the partition for itself.
+    var owner: Connection.ID?
+    /// Clients whose edits wait for that list to end.
+    var waiting: [Connection.ID] = []
+
+    /// The song that the player has, and the one that it will go on with.
+    var loaded: LoadedSong?
+    var preloaded: (playback: PlaybackID, entry: EntryID)?
+    /// The text of `error:`, and whether it goes by itself when bytes flow again.
+    var errorMessage: (text: String, isTransient: Bool)?
+    /// How long songs have sounded since the start, without the present one.
+    var heard = Duration.zero
+
+    private let makeSource: (SongIndex, LibrarySnapshot) -> AudioSource?
+    private let schedule: (Duration, @escaping (Server) -> Void) -> Void
+    private var events: Subsystems = []
+    private var lastPlayback: UInt64 = 0
+
+    /// - Parameters:
+    ///   - source: how a song's bytes are fetched, or nil when no server can give them.
+    ///   - schedule: runs something on the core after a while.
+    init(
+        name: String,
+        queue: Queue,
+        player: any Player,
+        outputs: [OutputState],
+        volume: Int,
+        songs: SongTable,
+        log: Log,
+        source: @escaping (SongIndex, LibrarySnapshot) -> AudioSource?,
+        schedule: @escaping (Duration, @escaping (Server) -> Void) -> Void
+    ) {
+        self.name = name
+        self.queue = queue
+        self.player = player
+        self.outputs = outputs
+        self.volume = volume
+        self.songs = songs
+        self.log = log
+        makeSource = source
+        self.schedule = schedule
+    }
+
+    // MARK: Edits
+
+    /// Changes the queue and carries out what follows from it.
+    func edit(_ body: (inout Queue) throws(QueueError) -> Outcome) throws(QueueError) {
+        apply(try body(&queue))
+    }
+
+    /// Tells the queue what has happened to playback, and carries out what follows from it.
+    func report(_ body: (inout Queue) -> Outcome) { apply(body(&queue)) }
+
+    /// Tells the queue that an entry can be heard.
+    func started(_ entry: EntryID) { queue.started(entry) }
+
+    /// Adds to the queue and carries out what follows from it; the ids of the new entries.
+    func add(_ body: (inout Queue) throws(QueueError) -> Addition) throws(QueueError) -> Range<EntryID> {
+        let addition = try body(&queue)
+        apply(addition.outcome)
+        return addition.ids
+    }
+
+    /// Carries out what the queue wants.
+    func apply(_ outcome: Outcome) {
+        for effect in outcome.effects {
+            switch effect {
+            case .load(let entry, let time, let paused): load(entry, at: time, paused: paused)
+            case .preload(let entry): preload(entry)
+            case .pause: player.pause(true)
+            case .resume: player.pause(false)
+            case .seek(let time):
+                let position = time + start(of: loaded?.entry)
+                loaded?.expect(elapsed: position)
+                player.seek(to: position)
+            case .stop:
+                unload()
+                player.stop()
+            }
+        }
+        if outcome.changes.contains(.entries) { raise(.playlist) }
+        if outcome.changes.contains(.player) { raise(.player) }
+        if outcome.changes.contains(.options) { raise(.options) }
+    }
+
+    private func load(_ entry: EntryID, at time: Duration, paused: Bool) {
+        unload()
+        guard let source = source(of: entry) else {
+            fail(entry, "The song is not on the server any more")
+            return
+        }
+        let playback = nextPlayback()
+        let position = time + start(of: entry)
+        loaded = LoadedSong(playback: playback, entry: entry, elapsed: position, duration: source.duration)
+        player.load(playback, source, at: position, paused: paused)
+    }
+
+    private func preload(_ entry: EntryID?) {
+        guard let entry, let source = source(of: entry) else {
+            preloaded = nil
+            player.cancelPreload()
+            return
+        }
+        let playback = nextPlayback()
+        preloaded = (playback, entry)
+        player.preload(playback, source)
+    }
+
+    /// Forgets what the player has, and counts what was heard of it.
+    func unload() {
+        if let loaded { heard += loaded.heard() }
+        loaded = nil
+        preloaded = nil
+    }
+
+    private func nextPlayback() -> PlaybackID {
+        lastPlayback += 1
+        return PlaybackID(lastPlayback)
+    }
+
+    private func source(of entry: EntryID) -> AudioSource? {
+        guard let entry = queue.entry(id: entry), case .library(let song)? = songs.song(entry.key) else { return nil }
+        return makeSource(song, songs.library)
+    }
+
+    /// Where the entry's range begins.
+    func start(of entry: EntryID?) -> Duration {
+        guard let entry, let entry = queue.entry(id: entry) else { return .zero }
+        return .milliseconds(Int64(entry.range.start))
+    }
+
+    /// Lets the queue go on after a song that cannot be played, a moment later: a queue of such songs is not raced
+    /// through, and the core is not in the middle of an edit then.
+    func fail(_ entry: EntryID, _ message: String) {
+        setError(message, isTransient: false)
+        schedule(.milliseconds(500)) { [weak self] _ in
+            guard let self, queue.currentID == entry, queue.state != .stopped else { return }
+            apply(queue.permanentlyFailed(entry))
+        }
+    }
+
+    // MARK: Volume and outputs
+
+    /// What `status` shows, or nil when no output has a volume.
+    var shownVolume: Int? { outputs.contains { $0.isEnabled } ? volume : nil }
+
+    /// - Parameter percent: 0...100.
+    func setVolume(_ percent: Int) {
+        volume = percent
+        player.setVolume(percent)
+    }
+
+    func setOutput(_ index: Int, enabled: Bool) {
+        guard outputs.indices.contains(index), outputs[index].isEnabled != enabled else { return }
+        outputs[index].isEnabled = enabled
+        player.setOutput(index, enabled: enabled)
+        raise([.output, .mixer])
+    }
+
+    /// Notes that an output works, or why it does not.
+    func setOutputProblem(_ index: Int, _ problem: String?) {
+        guard outputs.indices.contains(index), outputs[index].problem != problem else { return }
+        outputs[index].problem = problem
+        if let problem { log.notice("Output \(outputs[index].name): \(problem)") }
+        raise(.output)
+    }
+
+    // MARK: Errors and events
+
+    var error: String? { errorMessage?.text }
+
+    func setError(_ text: String, isTransient: Bool) {
+        errorMessage = (text, isTransient)
+        raise(.player)
+    }
+
+    func clearError() { errorMessage = nil }
+
+    /// Notes events for the clients of this partition.
+    func raise(_ events: Subsystems) { self.events.formUnion(events) }
+
+    /// The events since the last call.
+    func takeEvents() -> Subsystems {
+        defer { events = [] }
+        return events
+    }
+}
+
+/// An audio output as clients see it.
+struct OutputState {
+    let name: String
+    let plugin: String
+    var isEnabled: Bool
+    var problem: String?
+}

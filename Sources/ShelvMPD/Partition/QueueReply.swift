@@ -1,0 +1,82 @@
+import Library
+import MPDProtocol
+import QueueEngine
+
+/// Records of queue entries, given out as the client reads them; the queue as it was when it was asked.
+struct QueueReply: ReplySource {
+    private struct Row: Sendable {
+        var position: UInt32
+        var id: UInt32
+        var key: SongKey
+        /// In `library`, or nil for a song that is not there any more.
+        var song: SongIndex?
+        var priority: UInt8
+        var range: PlaybackRange
+    }
+
+    private let library: LibrarySnapshot
+    private let mask: TagMask
+    private var rows: [Row]
+    private var gone: [SongKey: SongTable.GoneSong] = [:]
+    private var next = 0
+
+    /// The entries at some positions, in this order; positions beyond the queue are left out.
+    init(_ partition: Partition, positions: some Collection<Int>, mask: TagMask) {
+        library = partition.songs.library
+        self.mask = mask
+        rows = []
+        rows.reserveCapacity(positions.count)
+        for position in positions {
+            guard let entry = partition.queue.entry(at: position) else { continue }
+            var row = Row(
+                position: UInt32(clamping: position),
+                id: entry.id.rawValue,
+                key: entry.key,
+                priority: entry.priority,
+                range: entry.range
+            )
+            switch partition.songs.song(entry.key) {
+            case .library(let song): row.song = song
+            case .gone(let song): gone[entry.key] = song
+            case nil: continue
+            }
+            rows.append(row)
+        }
+    }
+
+    mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
+        while next < rows.count, output.count < limit {
+            append(rows[next], to: &output)
+            next += 1
+        }
+        return next < rows.count
+    }
+
+    private func append(_ row: Row, to output: inout [UInt8]) {
+        if let song = row.song {
+            library.appendSong(song, mask: mask, to: &output)
+        } else if let song = gone[row.key] {
+            SongTable.append(song, mask: mask, to: &output)
+        }
+        output.append(contentsOf: "Pos: ".utf8)
+        output.appendDecimal(row.position)
+        output.append(contentsOf: "\nId: ".utf8)
+        output.appendDecimal(row.id)
+        if row.priority > 0 {
+            output.append(contentsOf: "\nPrio: ".utf8)
+            output.appendDecimal(row.priority)
+        }
+        output.append(UInt8(ascii: "\n"))
+    }
+}
+
+extension SongTable {
+    /// Appends the last record of a song that has vanished, without the tags that the client hides.
+    static func append(_ song: GoneSong, mask: TagMask, to output: inout [UInt8]) {
+        for line in song.record.split(separator: UInt8(ascii: "\n")) {
+            if let tag = Tag(name: line.prefix { $0 != UInt8(ascii: ":") }), !mask.contains(tag) { continue }
+            output.append(contentsOf: line)
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+}

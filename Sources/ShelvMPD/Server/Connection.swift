@@ -1,0 +1,180 @@
+import CLinux
+import Glibc
+import MPDProtocol
+
+/// One client: its socket, its unread replies, and the command that is being carried out for it.
+///
+/// Replies go out in the order of the requests. The next request is not looked at before the reply to the one before
+/// has left (but for what the socket's buffer takes), so a client that does not read holds up nobody but itself.
+/// Owned by the core.
+final class Connection {
+    /// Not used twice in the life of the process.
+    struct ID: Hashable, Sendable { let rawValue: UInt64 }
+
+    /// A command, or a list of them, under way.
+    struct Run {
+        enum Lines {
+            case single([UInt8])
+            case list(CommandList)
+        }
+
+        var lines: Lines
+        /// The line that is next, or under way.
+        var index = 0
+        /// Whether this run has the partition for itself until it ends.
+        var ownsPartition = false
+
+        init(_ lines: Lines) { self.lines = lines }
+
+        var isList: Bool { if case .list = lines { true } else { false } }
+
+        var sendsListOK: Bool { if case .list(let list) = lines { list.sendsListOK } else { false } }
+
+        /// The line at `index`, or nil at the end.
+        var line: [UInt8]? {
+            switch lines {
+            case .single(let line): index == 0 ? line : nil
+            case .list(let list): index < list.count ? list[index] : nil
+            }
+        }
+    }
+
+    enum Progress {
+        /// Takes the next request.
+        case ready
+        case running(Run)
+        /// A worker looks something up for the run.
+        case waitingForWorker(Run)
+        /// Another client's command list has the partition for itself.
+        case waitingForPartition(Run)
+        /// A reply is produced as the client reads it.
+        case streaming(Run, any ReplySource)
+    }
+
+    let id: ID
+    let descriptor: CInt
+    var session: Session
+    var progress = Progress.ready
+    /// Decides about lists and idle.
+    var protocolState: SessionState
+    /// The replies that the socket has not taken yet.
+    var reply = Reply()
+    /// When the last complete line arrived, or the last reply byte left.
+    var lastActivity = Instant.now
+
+    private var decoder = LineDecoder()
+    private var sentCount = 0
+    private var watched = EPOLLIN.rawValue
+    /// No further request is taken; what was asked is still answered.
+    private(set) var isClosing = false
+    /// The client has said `close` or broken the rules: nothing further is carried out.
+    private(set) var isLeaving = false
+    private(set) var isClosed = false
+
+    /// Unread reply bytes beyond which no further request is taken.
+    static let outputHighWater = 64 * 1024
+
+    init(id: ID, descriptor: CInt, session: Session, maximumListSize: Int) {
+        self.id = id
+        self.descriptor = descriptor
+        self.session = session
+        protocolState = SessionState(maximumListSize: maximumListSize)
+    }
+
+    /// Bytes of replies that wait for the socket.
+    var pendingOutput: Int { reply.bytes.count - sentCount }
+
+    /// Whether a further request, or a further piece of a long reply, may add to the output.
+    var hasRoom: Bool { pendingOutput < Self.outputHighWater }
+
+    // MARK: Input
+
+    enum ReadResult { case progress, nothing, closed }
+
+    /// Reads once what the socket has, through the shared `buffer`.
+    func read(into buffer: inout [UInt8]) -> ReadResult {
+        let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        if count > 0 {
+            decoder.append(buffer[..<count])
+            return .progress
+        }
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .closed
+    }
+
+    /// The next complete line, or nil when there is none; a client that breaks the rules is closed.
+    func nextLine() -> [UInt8]? {
+        switch decoder.next() {
+        case .line(let line): return line
+        case .needsInput: return nil
+        case .close:
+            leave()
+            return nil
+        }
+    }
+
+    // MARK: Output
+
+    /// Hands replies to the socket, as much as it takes. Returns false when the client has gone.
+    func flush() -> Bool {
+        while sentCount < reply.bytes.count {
+            let count = unsafe reply.bytes.withUnsafeBytes { bytes in
+                unsafe send(
+                    descriptor,
+                    bytes.baseAddress.map { unsafe $0 + sentCount },
+                    bytes.count - sentCount,
+                    Int32(MSG_NOSIGNAL)
+                )
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return errno == EAGAIN
+            }
+            sentCount += count
+            lastActivity = .now
+        }
+        reply.bytes.removeAll(keepingCapacity: reply.bytes.count <= Self.outputHighWater)
+        sentCount = 0
+        return true
+    }
+
+    /// Lets go of what was sent of a reply that is still growing, so that memory stays with what is unread.
+    func dropSentOutput() {
+        guard sentCount > 0 else { return }
+        reply.bytes.removeFirst(sentCount)
+        sentCount = 0
+    }
+
+    // MARK: Life
+
+    /// No further request is taken; the socket is closed when the replies have left.
+    func closeAfterFlush() { isClosing = true }
+
+    /// As `closeAfterFlush`, and nothing further that was sent is carried out.
+    func leave() {
+        isClosing = true
+        isLeaving = true
+    }
+
+    /// Watches for what can be used: readable unless the client must read first, writable while output waits.
+    func updateWatch(_ loop: EventLoop) {
+        var wanted: UInt32 = 0
+        if pendingOutput > 0 { wanted |= EPOLLOUT.rawValue }
+        if takesInput { wanted |= EPOLLIN.rawValue }
+        // A client that went away while we work for it is noticed by EPOLLHUP, which is always watched.
+        guard wanted != watched else { return }
+        watched = wanted
+        loop.rewatch(descriptor, wanted)
+    }
+
+    private var takesInput: Bool {
+        guard case .ready = progress, !isClosing else { return false }
+        return hasRoom
+    }
+
+    /// Closes the socket. Once.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        Glibc.close(descriptor)
+    }
+}

@@ -1,0 +1,159 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// What the loop tells its owner, always on the loop's thread.
+protocol EventLoopOwner: AnyObject, Sendable {
+    /// How long the loop may sleep, in milliseconds; -1 means until something happens.
+    func loopTimeout() -> Int32
+    /// A watched descriptor has these epoll events.
+    func loopReady(_ descriptor: CInt, _ events: UInt32)
+    /// All events and all posted work of this turn are done.
+    func loopTurnEnded()
+}
+
+/// One thread that waits in epoll for all client sockets, and runs the core actor's jobs between the events.
+///
+/// Being the actor's executor, it lets socket events enter the actor without a hop: `assumeIsolated` is true here.
+/// Level-triggered. Other threads hand over work by `post` and `enqueue`, which wake it through an eventfd.
+final class EventLoop: SerialExecutor {
+    private enum Work {
+        case job(UnownedJob)
+        case call(@Sendable () -> Void)
+    }
+
+    private struct Inbox {
+        var work: [Work] = []
+        var isSignalled = false
+        var isStopped = false
+    }
+
+    private let epoll: CInt
+    private let wake: CInt
+    private let inbox = Mutex(Inbox())
+    /// `pthread_self` of the thread in `run`, 0 before.
+    private let thread = Atomic<UInt>(0)
+
+    /// - Throws: `SystemError` when the kernel gives no descriptor.
+    init() throws {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw SystemError("epoll_create1", code: errno) }
+        wake = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard wake >= 0 else { throw SystemError("eventfd", code: errno) }
+        try watch(wake, EPOLLIN.rawValue)
+    }
+
+    deinit {
+        close(wake)
+        close(epoll)
+    }
+
+    // MARK: Descriptors (loop thread only)
+
+    /// Starts watching a descriptor for epoll `events`.
+    func watch(_ descriptor: CInt, _ events: UInt32) throws {
+        guard control(EPOLL_CTL_ADD, descriptor, events) == 0 else { throw SystemError("epoll_ctl", code: errno) }
+    }
+
+    /// Changes what a watched descriptor is watched for.
+    func rewatch(_ descriptor: CInt, _ events: UInt32) {
+        _ = control(EPOLL_CTL_MOD, descriptor, events)
+    }
+
+    /// Stops watching; needed only for descriptors that stay open.
+    func unwatch(_ descriptor: CInt) {
+        _ = control(EPOLL_CTL_DEL, descriptor, 0)
+    }
+
+    private func control(_ operation: CInt, _ descriptor: CInt, _ events: UInt32) -> CInt {
+        var event = unsafe epoll_event()
+        unsafe event.events = events
+        unsafe event.data.fd = descriptor
+        return unsafe epoll_ctl(epoll, operation, descriptor, &event)
+    }
+
+    // MARK: Work from anywhere
+
+    /// Runs `body` on the loop's thread, after everything posted before. Any thread.
+    func post(_ body: @escaping @Sendable () -> Void) {
+        add(.call(body))
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    /// Lets `run` return after the present turn. Any thread.
+    func stop() {
+        inbox.withLock { $0.isStopped = true }
+        signal()
+    }
+
+    private func add(_ work: consuming Work) {
+        let work = work
+        let mustSignal = inbox.withLock { inbox in
+            inbox.work.append(work)
+            if inbox.isSignalled { return false }
+            inbox.isSignalled = true
+            return true
+        }
+        if mustSignal { signal() }
+    }
+
+    private func signal() {
+        var one: UInt64 = 1
+        _ = unsafe write(wake, &one, 8)
+    }
+
+    // MARK: Isolation
+
+    var isCurrentThread: Bool {
+        thread.load(ordering: .relaxed) == UInt(pthread_self())
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { isCurrentThread }
+
+    func checkIsolated() {
+        precondition(isCurrentThread, "core state touched off the event loop's thread")
+    }
+
+    // MARK: Running
+
+    /// Serves until `stop`; the calling thread becomes the loop's thread.
+    func run(_ owner: some EventLoopOwner) {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+        defer { thread.store(0, ordering: .relaxed) }
+        let capacity = 256
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
+        var batch: [Work] = []
+        while true {
+            let timeout = owner.loopTimeout()
+            let count = unsafe events.withUnsafeMutableBufferPointer {
+                unsafe epoll_wait(epoll, $0.baseAddress, Int32(capacity), timeout)
+            }
+            for index in 0..<max(0, Int(count)) {
+                let descriptor = unsafe events[index].data.fd
+                if descriptor == wake {
+                    var drained: UInt64 = 0
+                    _ = unsafe read(wake, &drained, 8)
+                } else {
+                    unsafe owner.loopReady(descriptor, events[index].events)
+                }
+            }
+            let isStopped = inbox.withLock { inbox in
+                swap(&batch, &inbox.work)
+                inbox.isSignalled = false
+                return inbox.isStopped
+            }
+            for work in batch {
+                switch work {
+                case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+                case .call(let body): body()
+                }
+            }
+            batch.removeAll(keepingCapacity: true)
+            owner.loopTurnEnded()
+            if isStopped { return }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import Library
+import MPDProtocol
+
+/// How requests become replies: one step after the other, for one connection.
+extension Server {
+    /// Serves what the connection has sent, until it has to wait for something.
+    func serve(_ connection: Connection) {
+        // A client that pipelines without end must not keep the others waiting.
+        var share = 256
+        repeat {
+            while !connection.isClosed, connection.hasRoom, advance(connection) {
+                share -= 1
+                if share == 0 { break }
+            }
+            guard connection.flush() else {
+                close(connection)
+                return
+            }
+        } while share > 0 && connection.hasRoom && canAdvance(connection)
+        if connection.isClosing && connection.pendingOutput == 0 && !isBusy(connection) {
+            close(connection)
+            return
+        }
+        if connection.pendingOutput > configuration.maxOutputBufferSize {
+            close(connection)
+            return
+        }
+        if share == 0 { yield(connection) }
+        connection.updateWatch(core.loop)
+    }
+
+    private func canAdvance(_ connection: Connection) -> Bool {
+        switch connection.progress {
+        case .running, .streaming: true
+        default: false
+        }
+    }
+
+    private func isBusy(_ connection: Connection) -> Bool {
+        if case .ready = connection.progress { false } else { true }
+    }
+
+    /// Does one thing for the connection. Returns false when there is nothing to do until something happens.
+    private func advance(_ connection: Connection) -> Bool {
+        switch connection.progress {
+        case .ready:
+            guard !connection.isLeaving, let line = connection.nextLine() else { return false }
+            connection.lastActivity = .now
+            receive(line, connection)
+            return true
+        case .running(let run):
+            step(run, connection)
+            return true
+        case .streaming(let run, var source):
+            connection.dropSentOutput()
+            if source.appendNext(to: &connection.reply.bytes, limit: Connection.outputHighWater) {
+                connection.progress = .streaming(run, source)
+            } else {
+                succeeded(run, connection)
+            }
+            return true
+        case .waitingForWorker, .waitingForPartition:
+            return false
+        }
+    }
+
+    private func receive(_ line: [UInt8], _ connection: Connection) {
+        switch connection.protocolState.receive(line: line) {
+        case .ignore: break
+        case .execute: connection.progress = .running(.init(.single(line)))
+        case .executeList(let list): connection.progress = .running(.init(.list(list)))
+        case .leaveIdle: connection.reply.ok()
+        case .close: connection.leave()
+        }
+    }
+
+    // MARK: Runs
+
+    private func step(_ run: Connection.Run, _ connection: Connection) {
+        guard let line = run.line, !connection.isLeaving else {
+            if !connection.isLeaving { connection.reply.ok() }
+            end(run, connection)
+            return
+        }
+        let request: Request
+        do {
+            request = try Tokenizer.parse(line)
+        } catch {
+            if error.closesConnection { connection.leave() }
+            failed(error.ack, command: "", run, connection)
+            return
+        }
+        guard let command = commands[request.name] else {
+            failed(.unknownCommand(request.name), command: "", run, connection)
+            return
+        }
+        guard connection.session.permissions.isSuperset(of: command.permission) else {
+            failed(.noPermission(command.name), command: command.name, run, connection)
+            return
+        }
+        if let ack = ACK.argumentCount(request.arguments.count, allowed: command.arguments, command: command.name) {
+            failed(ack, command: command.name, run, connection)
+            return
+        }
+        if command.isMutating, let owner = connection.session.partition.owner, owner != connection.id {
+            connection.session.partition.waiting.append(connection.id)
+            connection.progress = .waitingForPartition(run)
+            return
+        }
+        execute(command, request.arguments, run, connection)
+    }
+
+    private func execute(
+        _ command: Command,
+        _ arguments: Arguments,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) {
+        let context = CommandContext(server: self, connection: connection)
+        do {
+            switch command.place {
+            case .core(let handler):
+                // Taken out while the handler writes, so that it may look at the connection.
+                var reply = Reply()
+                swap(&reply, &connection.reply)
+                defer { swap(&reply, &connection.reply) }
+                try handler(context, arguments, &reply)
+            case .listing(let handler):
+                connection.progress = .streaming(run, try handler(context, arguments))
+                return
+            case .library(let handler):
+                let plan = try handler(LibraryContext(library: library, mask: connection.session.tagMask), arguments)
+                guard plan.cost > LibraryPlan.coreLimit else {
+                    try accept(plan.work(), run, connection)
+                    return
+                }
+                sendToWorker(plan, command, run, connection)
+                return
+            }
+        } catch {
+            failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+            return
+        }
+        succeeded(run, connection)
+    }
+
+    private func sendToWorker(
+        _ plan: LibraryPlan,
+        _ command: Command,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) {
+        var run = run
+        // A list is one act: nobody else's edits come between its commands, also when some of them take a while.
+        if run.isList && !run.ownsPartition && connection.session.partition.owner == nil {
+            run.ownsPartition = true
+            connection.session.partition.owner = connection.id
+        }
+        connection.progress = .waitingForWorker(run)
+        let id = connection.id
+        workers.submit { [core] in
+            let result = Result { try plan.work() }
+            core.post { server in
+                guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
+                else { return }
+                do {
+                    try server.accept(result.get(), run, connection)
+                } catch {
+                    server.failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+                }
+                server.serve(connection)
+            }
+        }
+    }
+
+    private func accept(_ answer: LibraryAnswer, _ run: Connection.Run, _ connection: Connection) throws {
+        switch answer {
+        case .source(let source): connection.progress = .streaming(run, source)
+        case .edit(let edit):
+            var reply = Reply()
+            swap(&reply, &connection.reply)
+            defer { swap(&reply, &connection.reply) }
+            try edit(CommandContext(server: self, connection: connection), &reply)
+            succeeded(run, connection, &reply)
+        }
+    }
+
+    private func succeeded(_ run: Connection.Run, _ connection: Connection) {
+        succeeded(run, connection, &connection.reply)
+    }
+
+    private func succeeded(_ run: Connection.Run, _ connection: Connection, _ reply: inout Reply) {
+        var run = run
+        if connection.protocolState.idle.isWaiting {
+            // The answer to `idle` comes when something happens.
+            end(run, connection)
+            return
+        }
+        if run.sendsListOK { reply.listOK() }
+        run.index += 1
+        connection.progress = .running(run)
+    }
+
+    private func failed(_ ack: ACK, command: String, _ run: Connection.Run, _ connection: Connection) {
+        connection.reply.ack(ack, index: run.index, command: command)
+        end(run, connection)
+    }
+
+    private func end(_ run: Connection.Run, _ connection: Connection) {
+        connection.progress = .ready
+        if run.ownsPartition { releasePartition(of: connection) }
+    }
+
+    /// Lets the next client in, if this one had its partition for itself.
+    func releasePartition(of connection: Connection) {
+        let partition = connection.session.partition
+        guard partition.owner == connection.id else { return }
+        partition.owner = nil
+        let waiting = partition.waiting
+        partition.waiting = []
+        guard !waiting.isEmpty else { return }
+        core.post { server in
+            for id in waiting {
+                guard let connection = server.connection(id), case .waitingForPartition(let run) = connection.progress
+                else { continue }
+                connection.progress = .running(run)
+                server.serve(connection)
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import CLinux
+import Glibc
+import Library
+import Logging
+import MPDProtocol
+import Playback
+
+/// Everything that the core owns: listeners, connections, partitions, and the library of the moment.
+///
+/// Lives on the core's thread only; other threads come in through `Core.post`.
+final class Server {
+    let core: Core
+    let configuration: Configuration
+    let log: Log
+    let commands: CommandTable
+    let workers: WorkerPool
+    let access: AccessRules
+    let started = Instant.now
+
+    var timers = TimerQueue()
+    /// The library that commands are answered from; replaced as a whole.
+    private(set) var library: LibrarySnapshot
+    let songs: SongTable
+    let defaultPartition: Partition
+    /// The update job under way and the number of the last one.
+    var updates = UpdateJobs()
+    /// Starts a comparison with the server; set by whoever syncs.
+    var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
+
+    private var listeners: [CInt: Listener] = [:]
+    private(set) var connections: [CInt: Connection] = [:]
+    private var descriptors: [Connection.ID: CInt] = [:]
+    private var lastConnectionID: UInt64 = 0
+    private let maximumConnections: Int
+    private var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// Events for all partitions that clients have not been told yet.
+    private var pendingEvents: Subsystems = []
+    /// Connections that have used up their share of this turn.
+    private var unfinished: [Connection] = []
+
+    init(
+        core: Core,
+        configuration: Configuration,
+        log: Log,
+        library: LibrarySnapshot,
+        songs: SongTable,
+        partition: Partition,
+        access: AccessRules
+    ) {
+        self.core = core
+        self.configuration = configuration
+        self.log = log
+        self.library = library
+        self.songs = songs
+        self.access = access
+        defaultPartition = partition
+        commands = CommandTable.standard
+        workers = WorkerPool(count: 2)
+        maximumConnections = configuration.maxConnections ?? Self.connectionsForFileLimit()
+    }
+
+    // MARK: Listening
+
+    /// Begins to accept clients of a listener.
+    func listen(_ listener: Listener) throws {
+        try core.loop.watch(listener.descriptor, EPOLLIN.rawValue)
+        listeners[listener.descriptor] = listener
+        log.notice("Listening on \(listener.name)")
+        if listeners.count == 1 { scheduleSweep() }
+    }
+
+    /// As many clients as there are files, less what the server itself may have open.
+    private static func connectionsForFileLimit() -> Int {
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let reserve = 192
+        return max(16, Int(clamping: limit.rlim_cur) - reserve)
+    }
+
+    // MARK: Events of the loop
+
+    func ready(_ descriptor: CInt, _ events: UInt32) {
+        if let connection = connections[descriptor] {
+            if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+                close(connection)
+                return
+            }
+            if events & EPOLLIN.rawValue != 0 {
+                switch connection.read(into: &readBuffer) {
+                case .progress: break
+                case .nothing: return
+                case .closed:
+                    // What was asked before is still answered: `printf 'status\n' | nc`.
+                    connection.closeAfterFlush()
+                }
+            }
+            serve(connection)
+        } else if let listener = listeners[descriptor] {
+            accept(listener)
+        }
+    }
+
+    func turnEnded() {
+        deliverEvents()
+        guard !unfinished.isEmpty else { return }
+        let connections = unfinished
+        unfinished = []
+        // Round again after a look at the other sockets.
+        let ids = connections.map(\.id)
+        core.post { server in
+            for id in ids { server.connection(id).map(server.serve) }
+        }
+    }
+
+    /// Puts the connection back in line; it has had its share of this turn.
+    func yield(_ connection: Connection) { unfinished.append(connection) }
+
+    private func accept(_ listener: Listener) {
+        for _ in 0..<64 {
+            let descriptor = shelv_accept_nonblocking(listener.descriptor)
+            guard descriptor >= 0 else { return }
+            guard connections.count < maximumConnections else {
+                log.notice("Refused a client: max_connections reached limit=\(maximumConnections)")
+                Glibc.close(descriptor)
+                continue
+            }
+            if !listener.isLocal { setSocketOptions(descriptor) }
+            lastConnectionID += 1
+            let connection = Connection(
+                id: Connection.ID(rawValue: lastConnectionID),
+                descriptor: descriptor,
+                session: Session(
+                    isLocal: listener.isLocal,
+                    partition: defaultPartition,
+                    permissions: access.initialPermissions(descriptor, isLocal: listener.isLocal),
+                    tagMask: configuration.metadataToUse
+                ),
+                maximumListSize: configuration.maxCommandListSize
+            )
+            guard (try? core.loop.watch(descriptor, EPOLLIN.rawValue)) != nil else {
+                connection.close()
+                continue
+            }
+            connections[descriptor] = connection
+            descriptors[connection.id] = descriptor
+            connection.reply.greeting(version: "0.24.0")
+            serve(connection)
+        }
+    }
+
+    /// Replies are small and wanted at once; a phone that fell asleep is noticed after a while.
+    private func setSocketOptions(_ descriptor: CInt) {
+        var on: CInt = 1
+        let size = socklen_t(MemoryLayout<CInt>.size)
+        unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, size)
+    }
+
+    // MARK: Connections
+
+    func connection(_ id: Connection.ID) -> Connection? {
+        descriptors[id].flatMap { connections[$0] }
+    }
+
+    func close(_ connection: Connection) {
+        guard !connection.isClosed else { return }
+        connections[connection.descriptor] = nil
+        descriptors[connection.id] = nil
+        connection.close()
+        releasePartition(of: connection)
+    }
+
+    /// Once a second: drops clients that are silent, or do not read, for too long.
+    private func scheduleSweep() {
+        _ = timers.schedule(at: .now.advanced(by: .seconds(1))) { server in
+            server.sweep()
+            server.scheduleSweep()
+        }
+    }
+
+    private func sweep() {
+        let now = Instant.now
+        let stalled = now.advanced(by: .seconds(-60))
+        let silent = configuration.connectionTimeout.map { now.advanced(by: .zero - $0) }
+        for connection in connections.values {
+            let isStalled = connection.pendingOutput > 0 && connection.lastActivity < stalled
+            let isSilent =
+                switch connection.progress {
+                case .ready where !connection.protocolState.idle.isWaiting && connection.pendingOutput == 0:
+                    silent.map { connection.lastActivity < $0 } ?? false
+                default: false
+                }
+            if isStalled || isSilent { close(connection) }
+        }
+    }
+
+    // MARK: Idle events
+
+    /// Notes events for the clients of all partitions; told at the end of the turn.
+    func raise(_ events: Subsystems) { pendingEvents.formUnion(events) }
+
+    private func deliverEvents() {
+        let everywhere = pendingEvents
+        let here = defaultPartition.takeEvents()
+        pendingEvents = []
+        let events = everywhere.union(here)
+        guard !events.isEmpty else { return }
+        for connection in connections.values {
+            guard let report = connection.protocolState.raise(events) else { continue }
+            connection.reply.changed(report)
+            connection.lastActivity = .now
+            serve(connection)
+        }
+    }
+
+    // MARK: The library
+
+    /// Puts a new library in the place of the present one.
+    /// - Parameter hasChanged: whether clients can see a difference.
+    func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
+        songs.replaceLibrary(with: snapshot, translation)
+        library = snapshot
+        if hasChanged { raise(.database) }
+    }
+
+    // MARK: The end
+
+    /// Closes all sockets and stops what runs.
+    func shutdown() {
+        for listener in listeners.values { listener.close() }
+        listeners = [:]
+        for connection in connections.values { _ = connection.flush() }
+        for connection in Array(connections.values) { close(connection) }
+        workers.shutdown()
+        defaultPartition.player.shutdown()
+    }
+}

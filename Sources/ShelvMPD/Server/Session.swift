@@ -1,0 +1,21 @@
+import MPDProtocol
+
+/// What the server remembers about one client; dies with the connection.
+struct Session {
+    /// Local clients come over the Unix socket: they may use `config`.
+    let isLocal: Bool
+    var partition: Partition
+    var permissions: Permissions
+    /// The tags that the client wants to see in song records.
+    var tagMask: TagMask
+    var features: ProtocolFeatures = []
+    /// Bytes of one binary chunk.
+    var binaryLimit = 8192
+
+    init(isLocal: Bool, partition: Partition, permissions: Permissions, tagMask: TagMask) {
+        self.isLocal = isLocal
+        self.partition = partition
+        self.permissions = permissions
+        self.tagMask = tagMask
+    }
+}
