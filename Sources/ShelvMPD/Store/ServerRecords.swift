@@ -1,0 +1,161 @@
+import CLinux
+import Glibc
+
+/// A server's identity: made once by chance, so that it never means another server, not even after the store is lost
+/// while caches remain.
+struct ServerID: Sendable, Hashable, CustomStringConvertible {
+    /// 16 hexadecimal digits.
+    let text: String
+
+    init(text: String) { self.text = text }
+
+    /// A new one.
+    static func make(using generator: inout some RandomNumberGenerator) -> ServerID {
+        let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
+        return ServerID(text: String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+
+    var description: String { text }
+}
+
+/// What names a server in the configuration.
+struct ServerAddress: Sendable, Hashable {
+    var name: String
+    var url: String
+}
+
+extension Store {
+    /// The identities of the configured servers, in their order; makes those that are new.
+    ///
+    /// A server is known again by name and address, else by its address, else by its name: renaming a block keeps what
+    /// is known about the server, and so does a server's move to another address. Changing both makes a new server.
+    func identify(_ servers: [ServerAddress]) async throws -> [ServerID] {
+        // Reads and writes in one go, so that it can be neither a read nor a mere batch of values.
+        try await read { database throws(StoreError) in
+            try database.transaction { () throws(StoreError) in
+                var generator = SystemRandomNumberGenerator()
+                return try ServerRecords.identify(servers, database, using: &generator)
+            }
+        }
+    }
+
+    /// What was learned about a server, by name.
+    func facts(about server: ServerID) async throws -> [String: String] {
+        try await read { database throws(StoreError) in
+            try database.rows("SELECT name, value FROM server_fact WHERE server = ?", .text(server.text)).texts()
+        }
+    }
+
+    /// Keeps something learned about a server; nil forgets it.
+    func keep(_ value: String?, as name: String, about server: ServerID) {
+        submit("what was learned about a server") { database throws(StoreError) in
+            guard let value else {
+                return try database.run(
+                    "DELETE FROM server_fact WHERE server = ? AND name = ?",
+                    .text(server.text),
+                    .text(name)
+                )
+            }
+            try database.run(
+                "INSERT OR REPLACE INTO server_fact (server, name, value) VALUES (?, ?, ?)",
+                .text(server.text),
+                .text(name),
+                .text(value)
+            )
+        }
+    }
+
+    /// Former URIs of a server's songs, with the ids of the songs.
+    func aliases(of server: ServerID) async throws -> [String: String] {
+        try await read { database throws(StoreError) in
+            try database.rows("SELECT uri, song FROM song_alias WHERE server = ?", .text(server.text)).texts()
+        }
+    }
+
+    /// Keeps former URIs of songs; a URI that is known already now means the song given here.
+    func keepAliases(_ songs: [String: String], of server: ServerID) {
+        submit("former addresses of songs") { database throws(StoreError) in
+            for (uri, song) in songs {
+                try database.run(
+                    "INSERT OR REPLACE INTO song_alias (server, uri, song) VALUES (?, ?, ?)",
+                    .text(server.text),
+                    .text(uri),
+                    .text(song)
+                )
+            }
+        }
+    }
+
+    /// Forgets former URIs, as when other songs have them now.
+    func forgetAliases(_ uris: [String], of server: ServerID) {
+        submit("former addresses of songs") { database throws(StoreError) in
+            for uri in uris {
+                try database.run("DELETE FROM song_alias WHERE server = ? AND uri = ?", .text(server.text), .text(uri))
+            }
+        }
+    }
+
+    /// What clients have set, by name.
+    func settings() async throws -> [String: String] {
+        try await read { database throws(StoreError) in try database.rows("SELECT name, value FROM setting").texts() }
+    }
+
+    /// Keeps something that clients have set.
+    func keepSetting(_ name: String, _ value: String) {
+        submit("the setting \(name)") { database throws(StoreError) in
+            try database.run("INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)", .text(name), .text(value))
+        }
+    }
+}
+
+/// Finds configured servers among those that are known.
+enum ServerRecords {
+    static func identify(
+        _ servers: [ServerAddress],
+        _ database: Database,
+        using generator: inout some RandomNumberGenerator
+    ) throws(StoreError) -> [ServerID] {
+        var known: [(id: ServerID, address: ServerAddress)] = []
+        for row in try database.rows("SELECT id, name, url FROM server ORDER BY id") {
+            guard row.count == 3, let id = row[0].text, let name = row[1].text, let url = row[2].text else { continue }
+            known.append((ServerID(text: id), ServerAddress(name: name, url: url)))
+        }
+        var found = [ServerID?](repeating: nil, count: servers.count)
+        let rules: [(ServerAddress, ServerAddress) -> Bool] = [
+            { $0 == $1 }, { $0.url == $1.url }, { $0.name == $1.name },
+        ]
+        // Rule by rule over all servers: a perfect match must not lose its record to another block's half match.
+        for matches in rules {
+            for index in servers.indices where found[index] == nil {
+                guard let record = known.firstIndex(where: { matches($0.address, servers[index]) }) else { continue }
+                found[index] = known.remove(at: record).id
+            }
+        }
+        var ids: [ServerID] = []
+        for (server, id) in zip(servers, found) {
+            let id = id ?? ServerID.make(using: &generator)
+            try database.run(
+                """
+                INSERT INTO server (id, name, url) VALUES (?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url
+                """,
+                .text(id.text),
+                .text(server.name),
+                .text(server.url)
+            )
+            ids.append(id)
+        }
+        return ids
+    }
+}
+
+extension [[SQLValue]] {
+    /// Rows of two texts as a dictionary.
+    fileprivate func texts() -> [String: String] {
+        var texts: [String: String] = [:]
+        for row in self where row.count == 2 {
+            if let name = row[0].text, let value = row[1].text { texts[name] = value }
+        }
+        return texts
+    }
+}

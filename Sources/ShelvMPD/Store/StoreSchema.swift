@@ -1,0 +1,67 @@
+/// The tables of the store, and how older files become current ones.
+enum StoreSchema {
+    /// Marks the file as ours: "Shlv" in ASCII.
+    static let applicationID: Int64 = 0x5368_6C76
+
+    /// The version that this program reads and writes: the number of migrations.
+    static var version: Int64 { Int64(migrations.count) }
+
+    /// Each brings a file from the version that is its index to the next one. What has been released does not change.
+    private static let migrations: [String] = [
+        """
+        -- A server's identity. Made once, and kept when its block in the configuration is renamed or its address changes.
+        CREATE TABLE server (
+            id TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            url TEXT NOT NULL
+        ) WITHOUT ROWID;
+        -- What was learned about a server: how it wants to be asked, by a name that the one who asks chooses.
+        CREATE TABLE server_fact (
+            server TEXT NOT NULL REFERENCES server (id) ON DELETE CASCADE,
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (server, name)
+        ) WITHOUT ROWID;
+        -- URIs that songs had before; they stay valid.
+        CREATE TABLE song_alias (
+            server TEXT NOT NULL REFERENCES server (id) ON DELETE CASCADE,
+            uri TEXT NOT NULL,
+            song TEXT NOT NULL,
+            PRIMARY KEY (server, uri)
+        ) WITHOUT ROWID;
+        -- What clients have set, such as the volume.
+        CREATE TABLE setting (
+            name TEXT PRIMARY KEY,
+            value TEXT NOT NULL
+        ) WITHOUT ROWID;
+        """
+    ]
+
+    /// Prepares a connection and brings the file up to date.
+    /// - Throws: `.damaged` for a broken file, `.foreign` for one of another program, `.later` for one of a later version.
+    static func prepare(_ database: Database, path: String) throws(StoreError) {
+        // A first look that touches the file, so that something else than a database is noticed here.
+        let tables = try database.value("SELECT count(*) FROM sqlite_schema")?.integer ?? 0
+        let application = try database.value("PRAGMA application_id")?.integer ?? 0
+        let found = try database.value("PRAGMA user_version")?.integer ?? 0
+        guard application == applicationID || (tables == 0 && application == 0) else {
+            throw StoreError(.foreign, "\(path) is the database of another program; choose another state_file")
+        }
+        guard found <= version else {
+            throw StoreError(.later, "\(path) was made by a later version")
+        }
+        try database.run("PRAGMA journal_mode = WAL")
+        try database.run("PRAGMA synchronous = NORMAL")
+        try database.run("PRAGMA foreign_keys = ON")
+        if let verdict = try database.value("PRAGMA quick_check(1)")?.text, verdict != "ok" {
+            throw StoreError(.damaged, "\(path) is damaged")
+        }
+        for step in found..<version {
+            try database.transaction { () throws(StoreError) in
+                try database.script(migrations[Int(step)])
+                try database.run("PRAGMA user_version = \(step + 1)")
+                try database.run("PRAGMA application_id = \(applicationID)")
+            }
+        }
+    }
+}
