@@ -1,0 +1,119 @@
+import CLinux
+import Glibc
+
+/// A blocking MPD client for tests: says lines, reads replies, and never waits longer than it was told.
+public final class MPDTestClient {
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    /// What the server said first, without its line end.
+    public private(set) var greeting = ""
+
+    /// Why a reply did not come.
+    public enum Failure: Error, Equatable {
+        case cannotConnect
+        case closed
+        case timedOut
+    }
+
+    /// Connects to a port of 127.0.0.1 and reads the greeting.
+    /// - Parameter timeout: seconds that any one read may take.
+    public init(port: Int, timeout: Int = 10, readsGreeting: Bool = true) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = unsafe withUnsafePointer(to: &name) { pointer in
+            unsafe connect(
+                descriptor,
+                UnsafeRawPointer(pointer).assumingMemoryBound(to: sockaddr.self),
+                socklen_t(MemoryLayout<sockaddr_in>.size)
+            )
+        }
+        guard connected == 0 else { throw Failure.cannotConnect }
+        var limit = timeval(tv_sec: timeout, tv_usec: 0)
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        LoopbackSocket.sendAtOnce(descriptor)
+        if readsGreeting { greeting = try line() }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Sends a text as it is.
+    public func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Sends bytes as they are; what the server does not take any more is dropped.
+    public func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { bytes in
+                unsafe Glibc.send(
+                    descriptor,
+                    bytes.baseAddress.map { unsafe $0 + sent },
+                    bytes.count - sent,
+                    Int32(MSG_NOSIGNAL)
+                )
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// The next line, without its end.
+    public func line() throws -> String {
+        while true {
+            if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: buffer[..<end], as: UTF8.self)
+                buffer.removeSubrange(...end)
+                return line
+            }
+            try fill()
+        }
+    }
+
+    /// The lines up to and including `OK` or `ACK`.
+    public func reply() throws -> [String] {
+        var lines: [String] = []
+        while true {
+            lines.append(try line())
+            if let last = lines.last, last == "OK" || last.hasPrefix("ACK ") { return lines }
+        }
+    }
+
+    /// Sends a line and reads its reply.
+    public func ask(_ command: String) throws -> [String] {
+        send(command + "\n")
+        return try reply()
+    }
+
+    /// Sends a line and gives the first value of a key in its reply, or nil.
+    public func value(_ key: String, of command: String) throws -> String? {
+        let prefix = key + ": "
+        return try ask(command).first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    }
+
+    /// Everything up to the server's closing the connection.
+    public func rest() throws -> String {
+        while true {
+            do {
+                try fill()
+            } catch Failure.closed {
+                defer { buffer = [] }
+                return String(decoding: buffer, as: UTF8.self)
+            }
+        }
+    }
+
+    /// Says that nothing more will be sent.
+    public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    private func fill() throws {
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        let count = unsafe chunk.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        if count > 0 {
+            buffer.append(contentsOf: chunk[..<count])
+        } else {
+            throw count < 0 && (errno == EAGAIN || errno == EINTR) ? Failure.timedOut : Failure.closed
+        }
+    }
+}
