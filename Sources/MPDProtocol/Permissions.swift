@@ -19,8 +19,10 @@ public struct Permissions: OptionSet, Sendable, Hashable {
     ]
 
     /// The name of an unknown permission.
-    public struct UnknownName: Error, Hashable {
+    public struct UnknownName: Error, Sendable, Hashable {
         public var name: String
+
+        public init(name: String) { self.name = name }
     }
 
     /// Reads a list such as `read,add` of the configuration; an empty list means none.

@@ -43,3 +43,18 @@ public enum SeekTarget: Sendable, Hashable {
     /// From where playback is now.
     case relative(Int64)
 }
+
+/// A part of a song, in milliseconds.
+public struct TimeRange: Sendable, Hashable {
+    public var start: Int64
+    /// Nil for the end of the song; else greater than `start`.
+    public var end: Int64?
+
+    public init(start: Int64, end: Int64?) {
+        self.start = start
+        self.end = end
+    }
+
+    /// The whole song.
+    public static let whole = TimeRange(start: 0, end: nil)
+}

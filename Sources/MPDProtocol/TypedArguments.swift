@@ -88,6 +88,23 @@ extension Arguments {
         return .absolute(Swift.max(milliseconds, 0))
     }
 
+    /// `START:END` in seconds, either of which may be missing; an end of zero counts as missing.
+    public func timeRange(_ index: Int) throws(ACK) -> TimeRange {
+        let argument = slice(index)
+        guard let colon = argument.firstIndex(of: UInt8(ascii: ":")),
+            let start = Self.timeBound(argument[..<colon]), let end = Self.timeBound(argument[(colon + 1)...]),
+            end == 0 || end > start
+        else { throw ACK(.argument, "Bad range") }
+        return TimeRange(start: start, end: end == 0 ? nil : end)
+    }
+
+    /// A side of a time range in milliseconds; an empty one is zero.
+    private static func timeBound(_ text: ArraySlice<UInt8>) -> Int64? {
+        if text.isEmpty { return 0 }
+        guard let seconds = NumberText.float(text), !(seconds < 0) else { return nil }
+        return milliseconds(seconds)
+    }
+
     private static func milliseconds(_ seconds: Double) -> Int64 {
         if seconds.isNaN { return 0 }
         let limit = Double(UInt32.max)
