@@ -7,6 +7,8 @@ public final class MPDTestClient {
     private var buffer: [UInt8] = []
     /// What the server said first, without its line end.
     public private(set) var greeting = ""
+    /// The server, where it shall live as long as its client.
+    public var server: AnyObject?
 
     /// Why a reply did not come.
     public enum Failure: Error, Equatable {

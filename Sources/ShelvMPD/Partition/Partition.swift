@@ -31,7 +31,7 @@ final class Partition {
     var heard = Duration.zero
 
     private let makeSource: (SongIndex, LibrarySnapshot) -> AudioSource?
-    private let schedule: (Duration, @escaping (Server) -> Void) -> Void
+    private let schedule: (Duration, @escaping @Sendable (Server) -> Void) -> Void
     private var events: Subsystems = []
     private var lastPlayback: UInt64 = 0
 
@@ -47,7 +47,7 @@ final class Partition {
         songs: SongTable,
         log: Log,
         source: @escaping (SongIndex, LibrarySnapshot) -> AudioSource?,
-        schedule: @escaping (Duration, @escaping (Server) -> Void) -> Void
+        schedule: @escaping (Duration, @escaping @Sendable (Server) -> Void) -> Void
     ) {
         self.name = name
         self.queue = queue
@@ -152,10 +152,12 @@ final class Partition {
     /// through, and the core is not in the middle of an edit then.
     func fail(_ entry: EntryID, _ message: String) {
         setError(message, isTransient: false)
-        schedule(.milliseconds(500)) { [weak self] _ in
-            guard let self, queue.currentID == entry, queue.state != .stopped else { return }
-            apply(queue.permanentlyFailed(entry))
-        }
+        schedule(.milliseconds(500)) { [name] server in server.partition(named: name)?.passOver(entry) }
+    }
+
+    private func passOver(_ entry: EntryID) {
+        guard queue.currentID == entry, queue.state != .stopped else { return }
+        report { $0.permanentlyFailed(entry) }
     }
 
     // MARK: Volume and outputs

@@ -196,7 +196,7 @@ extension Server {
             end(run, connection)
             return
         }
-        if run.sendsListOK { reply.listOK() }
+        if run.sendsListOK && !connection.isLeaving { reply.listOK() }
         run.index += 1
         connection.progress = .running(run)
     }

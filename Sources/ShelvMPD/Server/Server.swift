@@ -196,6 +196,9 @@ final class Server {
         }
     }
 
+    /// The partition of this name.
+    func partition(named name: String) -> Partition? { name == defaultPartition.name ? defaultPartition : nil }
+
     // MARK: Idle events
 
     /// Notes events for the clients of all partitions; told at the end of the turn.

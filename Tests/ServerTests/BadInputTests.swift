@@ -1,0 +1,84 @@
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// Clients that are broken, hostile or absent: the others must not notice.
+@Suite struct BadInputTests {
+    @Test func dropsEndlessLinesAndServesOthers() throws {
+        let server = try TestServer()
+        let other = try server.client()
+        let client = try server.client()
+        client.send([UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20))
+        #expect(try client.rest() == "")
+        #expect(try other.ask("ping") == ["OK"])
+    }
+
+    @Test func survivesBinaryNoise() throws {
+        let server = try TestServer()
+        var noise = SeededNoise(seed: 7)
+        for _ in 0..<200 {
+            let client = try server.client()
+            client.send((0..<Int(noise.next() % 600)).map { _ in UInt8(truncatingIfNeeded: noise.next()) })
+        }
+        #expect(try server.client().ask("ping") == ["OK"])
+    }
+
+    @Test func survivesHalfCommandsThatEnd() throws {
+        let server = try TestServer()
+        for text in ["pi", "command_list_begin\nping\n", "idle", "idle\n", "add \"unfinished", "status\nsta"] {
+            try server.client().send(text)
+        }
+        #expect(try server.client().ask("ping") == ["OK"])
+    }
+
+    @Test func hundredsOfSilentClientsCostNothing() throws {
+        let server = try TestServer()
+        let silent = try (0..<500).map { _ in try MPDTestClient(port: server.port) }
+        let client = try server.client()
+        for _ in 0..<100 { #expect(try client.ask("status").last == "OK") }
+        #expect(silent.count == 500)
+    }
+
+    @Test func refusesClientsBeyondTheLimitWithoutAWord() throws {
+        let server = try TestServer { $0.maxConnections = 2 }
+        let first = try server.client()
+        let second = try server.client()
+        let third = try MPDTestClient(port: server.port, readsGreeting: false)
+        #expect(try third.rest() == "")
+        #expect(try first.ask("ping") == ["OK"])
+        #expect(try second.ask("ping") == ["OK"])
+    }
+
+    @Test func dropsListsBeyondTheLimit() throws {
+        let server = try TestServer { $0.maxCommandListSize = 1000 }
+        let client = try server.client()
+        client.send("command_list_begin\n" + String(repeating: "ping\n", count: 300) + "command_list_end\n")
+        #expect(try client.rest() == "")
+    }
+
+    @Test func aClientThatDoesNotReadHoldsUpNobody() throws {
+        let server = try TestServer()
+        let deaf = try server.client()
+        deaf.send(String(repeating: "commands\n", count: 20_000))
+        let client = try server.client()
+        for _ in 0..<50 { #expect(try client.ask("ping") == ["OK"]) }
+        // What it asked is still there when it begins to read.
+        for _ in 0..<20_000 { #expect(try deaf.reply().last == "OK") }
+    }
+}
+
+/// SplitMix64: enough chance for noise.
+struct SeededNoise {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,52 @@
+import Playback
+import Synchronization
+
+/// A player that plays nothing: it writes down what it is told, and reports what the test says.
+final class FakePlayer: Player {
+    enum Call: Equatable {
+        case load(PlaybackID, key: String, at: Duration, paused: Bool)
+        case preload(PlaybackID, key: String)
+        case cancelPreload
+        case pause(Bool)
+        case seek(Duration)
+        case stop
+        case volume(Int)
+        case output(Int, Bool)
+        case shutdown
+    }
+
+    private struct State {
+        var calls: [Call] = []
+        var report: (@Sendable (PlayerEvent) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// Where reports go.
+    func connect(_ report: @escaping @Sendable (PlayerEvent) -> Void) { state.withLock { $0.report = report } }
+
+    /// Says that something has happened.
+    func report(_ event: PlayerEvent) { state.withLock { $0.report }?(event) }
+
+    /// What it was told since the last look.
+    func takeCalls() -> [Call] {
+        state.withLock { state in
+            defer { state.calls = [] }
+            return state.calls
+        }
+    }
+
+    private func note(_ call: Call) { state.withLock { $0.calls.append(call) } }
+
+    func load(_ id: PlaybackID, _ source: AudioSource, at position: Duration, paused: Bool) {
+        note(.load(id, key: source.cacheKey, at: position, paused: paused))
+    }
+    func preload(_ id: PlaybackID, _ source: AudioSource) { note(.preload(id, key: source.cacheKey)) }
+    func cancelPreload() { note(.cancelPreload) }
+    func pause(_ paused: Bool) { note(.pause(paused)) }
+    func seek(to position: Duration) { note(.seek(position)) }
+    func stop() { note(.stop) }
+    func setVolume(_ percent: Int) { note(.volume(percent)) }
+    func setOutput(_ index: Int, enabled: Bool) { note(.output(index, enabled)) }
+    func shutdown() { note(.shutdown) }
+}

@@ -1,0 +1,85 @@
+import Library
+import Logging
+import Playback
+import QueueEngine
+import SubsonicKit
+import Support
+import Synchronization
+
+@testable import ShelvMPD
+
+/// A whole server on a port of its own, with a library from memory and a player that plays nothing.
+final class TestServer: Sendable {
+    let port: Int
+    let player = FakePlayer()
+    let core: Core
+    private let thread: TestThread?
+
+    init(
+        _ records: [SongRecord] = LibraryFixture.records,
+        configure: (inout Configuration) -> Void = { _ in }
+    ) throws {
+        var configuration = Configuration()
+        configure(&configuration)
+        var builder = LibraryBuilder()
+        for record in records { builder.add(record) }
+        let library = try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
+        let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
+        port = listener.port ?? 0
+        let core = try Core()
+        self.core = core
+        let player = player
+        thread = TestThread { [configuration] in
+            try? core.run { core in
+                let songs = SongTable(library: library)
+                let partition = Partition(
+                    name: "default",
+                    queue: Queue(
+                        configuration: QueueConfiguration(
+                            mode: configuration.queueMode,
+                            jump: configuration.jump,
+                            maximumLength: configuration.maxPlaylistLength
+                        ),
+                        seed: 1
+                    ),
+                    player: player,
+                    outputs: [OutputState(name: "test", plugin: "null", isEnabled: true)],
+                    volume: 100,
+                    songs: songs,
+                    log: .silent,
+                    source: { song, library in
+                        AudioSource(cacheKey: library.songID(song)) { _ in HTTPRequest(url: "http://127.0.0.1/") }
+                    },
+                    schedule: { delay, action in
+                        core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
+                    }
+                )
+                let server = Server(
+                    core: core,
+                    configuration: configuration,
+                    log: .silent,
+                    library: library,
+                    songs: songs,
+                    partition: partition,
+                    access: AccessRules(configuration)
+                )
+                try server.listen(listener)
+                return server
+            }
+        }
+        player.connect { event in core.post { $0.defaultPartition.handle(event) } }
+    }
+
+    deinit {
+        core.post { $0.shutdown() }
+        core.loop.stop()
+        thread?.join()
+    }
+
+    /// A new client, which keeps the server alive.
+    func client() throws -> MPDTestClient {
+        let client = try MPDTestClient(port: port)
+        client.server = self
+        return client
+    }
+}
