@@ -95,7 +95,7 @@ final class CurlActiveTransfer {
             return true
         }
         verdict = TransportError(
-            .send,
+            .local,
             "\(origin): a password in clear is sent without TLS only to this machine, and \(address) is another one"
         )
         return false
@@ -131,7 +131,7 @@ final class CurlActiveTransfer {
         guard hasHead else { return false }
         bodyLength += bytes.count
         if transfer.isWhole && bodyLength > Self.maximumBody {
-            verdict = TransportError(.receive, "\(origin): the answer is larger than \(Self.maximumBody >> 20) MiB")
+            verdict = TransportError(.local, "\(origin): the answer is larger than \(Self.maximumBody >> 20) MiB")
             return false
         }
         return goesOn(unsafe transfer.receiver.transferDidReceive(bytes))
@@ -205,12 +205,12 @@ final class CurlActiveTransfer {
         let target = easy.text(CURLINFO_REDIRECT_URL)
         redirects += 1
         guard redirects <= Self.maximumRedirects else {
-            verdict = TransportError(.receive, "\(origin): more than \(Self.maximumRedirects) redirects")
+            verdict = TransportError(.local, "\(origin): more than \(Self.maximumRedirects) redirects")
             return false
         }
         guard let next = HTTPOrigin(target), origin.allowsRedirect(to: next) else {
             verdict = TransportError(
-                .receive,
+                .local,
                 "\(Redaction.url(url)) leads to \(Redaction.url(target)), which is another server or not protected; "
                     + "use that address if you trust it"
             )

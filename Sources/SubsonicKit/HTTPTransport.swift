@@ -10,7 +10,7 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
     /// First byte wanted (`Range: bytes=N-`), or nil for the whole body.
     public var rangeStart: Int64?
     /// Sent only over TLS or to a loopback address, judged on the connection that is about to carry it; otherwise the
-    /// transfer fails at step `send` and nothing has left. For passwords in clear.
+    /// transfer fails at step `local` and nothing has left. For passwords in clear.
     public var isConfidential: Bool
     /// Time allowed to find the host's address and connect, TLS included.
     public var connectTimeout: Duration
@@ -83,6 +83,8 @@ public struct HTTPResponse: Sendable, Equatable {
 
 /// Why no complete answer came. `message` names the step and the cause, never a query.
 public struct TransportError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// How far the request got. `cancelled`: the task, the receiver or a shutdown ended it. `local`: refused or given up
+    /// here, for a reason that trying again does not change.
     public enum Step: String, Sendable { case resolve, connect, tls, send, receive, cancelled, local }
 
     public var step: Step
