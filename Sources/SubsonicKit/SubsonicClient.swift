@@ -1,0 +1,269 @@
+public import Logging
+internal import Synchronization
+
+/// Speaks with one Subsonic server: builds and signs requests, finds the way of authentication that the server takes, and
+/// limits how much is asked at once. Repetitions are `retrying`'s. Any thread.
+public final class SubsonicClient: SubsonicCalling {
+    /// The protocol version we say: the lowest with tokens, because Airsonic and Ampache refuse higher ones than their own.
+    static let protocolVersion = "1.13.0"
+    /// Constant, because servers keep players and settings under it.
+    static let clientName = "ShelvMPD"
+
+    public let server: SubsonicServer
+    private let transport: any HTTPTransport
+    private let log: Log
+    private let environment: ClientEnvironment
+    private let limiter: RequestLimiter
+    private let state: Mutex<State>
+
+    private struct State {
+        var authentication: AuthenticationState
+        /// Where requests go: the configured base, or where it redirected to.
+        var base: String
+    }
+
+    /// - Parameters:
+    ///   - remembered: what `workingAuthentication` was the last time, for mode `auto`.
+    ///   - slots: requests at once by `call`; media has its own connections.
+    public init(
+        _ server: SubsonicServer,
+        transport: any HTTPTransport,
+        remembered: AuthenticationMethod? = nil,
+        log: Log = .silent,
+        slots: Int = 4,
+        environment: ClientEnvironment = .system
+    ) {
+        self.server = server
+        self.transport = transport
+        self.log = log
+        self.environment = environment
+        limiter = RequestLimiter(slots: slots, now: environment.now)
+        let methods = server.credentials.methods(for: server.mode)
+        state = Mutex(
+            State(
+                authentication: AuthenticationState(methods: methods, remembered: remembered),
+                base: server.url.base
+            )
+        )
+        if methods.contains(.token), MD5.hexDigest(of: []) == nil {
+            log.error(
+                "This system's libcrypto has no MD5, so \(server.name) can only be used with a password or API key"
+            )
+        }
+        if server.url.isSchemeGuessed {
+            log.notice("The address of \(server.name) has no http:// or https://; using \(server.url)")
+        }
+    }
+
+    /// The way of authentication that the server has accepted, to be stored; nil before the first success.
+    public var workingAuthentication: AuthenticationMethod? {
+        state.withLock { $0.authentication.isConfirmed ? $0.authentication.method : nil }
+    }
+
+    // MARK: Calls
+
+    @concurrent
+    public func call(_ method: String, _ parameters: [(String, String)]) async throws(SubsonicError) -> Envelope {
+        try await call(method, parameters, post: false)
+    }
+
+    /// Calls a method once and returns its answer, which is never one with an error.
+    ///
+    /// - Parameters:
+    ///   - method: without `.view`.
+    ///   - parameters: without those that every request has; names may repeat, for lists.
+    ///   - post: sends them as a form; for long lists.
+    @concurrent
+    public func call(
+        _ method: String,
+        _ parameters: [(String, String)],
+        post: Bool
+    ) async throws(SubsonicError) -> Envelope {
+        guard await limiter.acquire() else { throw Self.cancelled }
+        defer { limiter.release() }
+        do {
+            return try await attempt(method, parameters, post: post)
+        } catch {
+            // Told to come back later: half as much at once for a while.
+            switch error {
+            case .http(status: 429, _), .http(status: 503, retryAfter: .some):
+                limiter.halve(until: environment.now() + .seconds(60))
+            default: break
+            }
+            throw error
+        }
+    }
+
+    /// The same client with repetitions.
+    ///
+    /// - Parameter isRepeatable: false for what must not be done twice; it is then repeated only when it was certainly not
+    ///   begun.
+    public func retrying(_ policy: RetryPolicy = .linear, isRepeatable: Bool = true) -> RetryingClient {
+        RetryingClient(client: self, policy: policy, isRepeatable: isRepeatable, environment: environment, log: log)
+    }
+
+    static let cancelled = SubsonicError.transport(TransportError(.cancelled, "cancelled"))
+
+    /// One attempt, with as many requests as it takes to find the way of authentication.
+    private func attempt(
+        _ method: String,
+        _ parameters: [(String, String)],
+        post: Bool
+    ) async throws(SubsonicError) -> Envelope {
+        guard var way = state.withLock({ $0.authentication.method }) else { throw .transport(noCredentials) }
+        // What the server said to the first way, when that made us try another.
+        var refusal: SubsonicError?
+        while true {
+            let request = request(method, parameters, way: way, post: post)
+            let response: HTTPResponse
+            do {
+                response = try await transport.send(request)
+            } catch {
+                throw failure(error, after: refusal)
+            }
+            follow(response.head, method: method, asked: request)
+            do {
+                let envelope = try SubsonicAnswer.envelope(response)
+                // This one needs no credentials on some servers, so its success proves nothing.
+                if method != "getOpenSubsonicExtensions" { accept(way, confirmed: true, after: refusal) }
+                return envelope
+            } catch .server(let failure) {
+                let message = server.credentials.scrubbed(failure.message)
+                let error = SubsonicError.server(ServerFailure(code: failure.code, message: message))
+                if let next = state.withLock({ $0.authentication.next(after: failure.code, used: way) }) {
+                    refusal = refusal ?? error
+                    way = next
+                } else if [10, 41, 42].contains(failure.code) {
+                    // No way helped: the first one's answer is the one to tell.
+                    throw refusal ?? error
+                } else {
+                    accept(way, confirmed: failure.code >= 50, after: refusal)
+                    throw error
+                }
+            } catch {
+                throw error
+            }
+        }
+    }
+
+    // MARK: Media
+
+    /// A signed request for `stream`, `download` or `getCoverArt`, with a fresh salt; good for one use.
+    ///
+    /// - Parameter rangeStart: first byte wanted, or nil for the whole body without asking for a range.
+    public func mediaRequest(
+        _ method: String,
+        _ parameters: [(String, String)],
+        rangeStart: Int64? = nil
+    ) -> HTTPRequest {
+        let way = state.withLock { $0.authentication.method } ?? .token
+        var request = request(method, parameters, way: way, post: false)
+        request.rangeStart = rangeStart
+        return request
+    }
+
+    /// A signed request for a song's file as it is, never transcoded.
+    public func streamRequest(songID: String, rangeStart: Int64? = nil) -> HTTPRequest {
+        mediaRequest("stream", [("id", songID), ("format", "raw")], rangeStart: rangeStart)
+    }
+
+    /// Whether a media request that was refused with `error` shall be made again, by a new `mediaRequest`, because there is
+    /// another way of authentication than that of `request`.
+    public func triesOtherAuthentication(after error: SubsonicError, of request: HTTPRequest) -> Bool {
+        guard let code = error.serverCode, let used = Self.way(of: request) else { return false }
+        let (current, next) = state.withLock { state in
+            (state.authentication.method, state.authentication.next(after: code, used: used))
+        }
+        guard let next else { return false }
+        // Another request has found out meanwhile.
+        if current != used { return true }
+        accept(next, confirmed: false, after: error)
+        return true
+    }
+
+    /// How a request of ours is signed: its first parameters say so.
+    private static func way(of request: HTTPRequest) -> AuthenticationMethod? {
+        let query = request.url.drop { $0 != "?" }.dropFirst()
+        for parameter in query.split(separator: "&").prefix(2) {
+            if parameter.hasPrefix("apiKey=") { return .apikey }
+            if parameter.hasPrefix("t=") { return .token }
+            if parameter.hasPrefix("p=") { return .password }
+        }
+        return nil
+    }
+
+    // MARK: Requests
+
+    private func request(
+        _ method: String,
+        _ parameters: [(String, String)],
+        way: AuthenticationMethod,
+        post: Bool
+    ) -> HTTPRequest {
+        var all = server.credentials.parameters(way, salt: salt())
+        all += [("v", Self.protocolVersion), ("c", Self.clientName), ("f", "json")]
+        all += parameters.map { (name: $0.0, value: $0.1) }
+        let query = PercentEncoding.query(all)
+        let endpoint = ServerURL.endpoint(method, at: state.withLock { $0.base })
+        // All in the body: Funkwhale reads the query or the form, not both.
+        var request = post ? HTTPRequest(url: endpoint, form: query) : HTTPRequest(url: "\(endpoint)?\(query)")
+        if let authorization = server.url.authorization { request.headers.append(("Authorization", authorization)) }
+        let isClear = way == .password || server.url.authorization != nil
+        request.isConfidential = isClear && !server.allowsPlainPassword
+        return request
+    }
+
+    private func salt() -> String {
+        let bytes = [environment.random(), environment.random()].flatMap { word in
+            stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+        }
+        return Hex.encode(bytes)
+    }
+
+    private var noCredentials: TransportError {
+        TransportError(
+            .local,
+            "\(server.name) has no \(server.mode == .apikey ? "API key" : "user and password") in the configuration"
+        )
+    }
+
+    // MARK: What answers teach
+
+    private func accept(_ way: AuthenticationMethod, confirmed: Bool, after refusal: SubsonicError?) {
+        let isNew = state.withLock { $0.authentication.accept(way, confirmed: confirmed) }
+        guard isNew, let refusal else { return }
+        log.notice("\(server.name) does not take what was tried first (\(refusal)); using the \(way.words)")
+    }
+
+    /// Later requests go where this one was sent on to.
+    private func follow(_ head: HTTPHead, method: String, asked request: HTTPRequest) {
+        guard !head.effectiveURL.isEmpty, head.effectiveURL != request.description,
+            let base = ServerURL.base(ofAnswer: head.effectiveURL, method: method)
+        else { return }
+        let isNew = state.withLock { state in
+            defer { state.base = base }
+            return state.base != base
+        }
+        if isNew { log.notice("\(server.name) has moved from \(server.url) to \(base)") }
+    }
+
+    private func failure(_ error: TransportError, after refusal: SubsonicError?) -> SubsonicError {
+        if error.step == .resolve || error.step == .connect {
+            // Where it redirected to is not there any more: begin again where the user said.
+            state.withLock { $0.base = server.url.base }
+        }
+        guard error.step == .local, let refusal else { return .transport(error) }
+        return .transport(TransportError(.local, "\(refusal); \(error.message)"))
+    }
+}
+
+extension AuthenticationMethod {
+    /// For messages.
+    fileprivate var words: String {
+        switch self {
+        case .apikey: "API key"
+        case .token: "token"
+        case .password: "password"
+        }
+    }
+}
