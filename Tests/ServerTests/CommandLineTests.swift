@@ -1,0 +1,116 @@
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// The command line, and what the program does first.
+@Suite struct CommandLineTests {
+    private func parse(_ words: String...) throws(UsageError) -> CommandLineOptions {
+        try CommandLineOptions.parse(words)
+    }
+
+    @Test func optionsAreUnderstood() throws {
+        #expect(try parse() == CommandLineOptions())
+        #expect(try parse("--config", "/f") == CommandLineOptions(configPath: "/f"))
+        #expect(
+            try parse("--config=/f", "--check-config") == CommandLineOptions(action: .checkConfig, configPath: "/f")
+        )
+        #expect(try parse("-c", "/f") == CommandLineOptions(configPath: "/f"))
+        #expect(try parse("--help").action == .showHelp)
+        #expect(try parse("-V").action == .showVersion)
+        #expect(try parse("--print", "example").action == .print(.example))
+    }
+
+    @Test func wrongOnesAreExplained() {
+        let cases: [(words: [String], message: String)] = [
+            (["--config"], "--config needs a value"),
+            (["--config="], "--config needs a value"),
+            (["--confg", "x"], "there is no option --confg; did you mean --config?"),
+            (["x.conf"], "\"x.conf\" is no option; a configuration file is named by --config"),
+            (["--version=1"], "--version takes no value"),
+            (["--print", "x"], "--print knows example or configuration, not \"x\""),
+        ]
+        for (words, message) in cases {
+            do throws(UsageError) {
+                _ = try CommandLineOptions.parse(words)
+                Issue.record("\(words) was accepted")
+            } catch {
+                #expect(error.description == message)
+            }
+        }
+    }
+
+    @Test func onlyWhatWasAskedForGoesToStandardOutput() throws {
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        #expect(StartUp.decide(["--version"], environment) == .end(.success, output: "ShelvMPD \(Version.number)\n"))
+        guard case .end(.usage, "", let usage) = StartUp.decide(["--x"], environment) else {
+            Issue.record("no usage error")
+            return
+        }
+        #expect(usage.hasPrefix("shelvmpd: there is no option --x"))
+        guard case .end(.failure, "", let missing) = StartUp.decide([], environment) else {
+            Issue.record("no failure")
+            return
+        }
+        #expect(
+            missing.contains(
+                "there is no configuration at \(folder.path)/.config/shelvmpd/shelvmpd.conf or /etc/shelvmpd.conf"
+            )
+        )
+    }
+
+    @Test func theConfigurationIsCheckedOrServed() throws {
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        let path = folder.write("c.conf", "db_file x\n" + ConfigurationTests.server)
+        guard
+            case .end(.success, let output, let notices) = StartUp.decide(
+                ["--config", path, "--check-config"],
+                environment
+            )
+        else {
+            Issue.record("not checked")
+            return
+        }
+        #expect(output == "\(path): no mistakes\n")
+        #expect(notices.contains("\(path):1: db_file is not used"))
+        #expect(notices.contains("every user of this machine can read it"))
+        guard case .serve(let configuration, _) = StartUp.decide(["--config", path], environment) else {
+            Issue.record("not served")
+            return
+        }
+        #expect(configuration.servers.count == 1)
+
+        folder.write("c.conf", "port x")
+        guard case .end(.failure, "", let errors) = StartUp.decide(["--config", path], environment) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(errors.hasPrefix("\(path):1: port cannot be \"x\""))
+    }
+
+    @Test func passwordsComeFromFilesAndCommands() throws {
+        let folder = try #require(TemporaryFolder())
+        let path = folder.write("password", "first\r\nsecond\n")
+        #expect(try SecretSource.file(path).read().revealed == "first")
+        #expect(try SecretSource.command("printf 'a b\\nc'").read().revealed == "a b")
+        #expect(try SecretSource.literal(Secret("x")).read().revealed == "x")
+        let failures: [(source: SecretSource, part: String)] = [
+            (.file(folder.path("none")), "No such file or directory"),
+            (.file(folder.write("empty", "\n")), "is empty"),
+            (.file(folder.write("bytes", [0xFF, 0x0A])), "not valid UTF-8"),
+            (.command("echo hidden; exit 3"), "failed with status 3"),
+            (.command("echo hidden; kill -9 $$"), "ended by signal 9"),
+            (.command("true"), "is empty"),
+        ]
+        for (source, part) in failures {
+            do throws(SecretError) {
+                _ = try source.read()
+                Issue.record("\(source) was read")
+            } catch {
+                #expect(error.description.contains(part) && !error.description.contains("hidden"), "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import CSQLite
+import Logging
+import Support
+import Synchronization
+import Testing
+
+@testable import ShelvMPD
+
+/// The durable store, and what it does with files that it cannot use.
+@Suite struct StoreTests {
+    private func open(_ folder: TemporaryFolder, _ name: String = "store.sqlite", log: Log = .silent) throws -> Store {
+        try Store(path: folder.path(name), log: log)
+    }
+
+    @Test func whatIsKeptIsThereAtTheNextStart() async throws {
+        let folder = try #require(TemporaryFolder())
+        let addresses = [ServerAddress(name: "a", url: "http://a"), ServerAddress(name: "b", url: "http://b")]
+        var store = try open(folder, "new/folder/store.sqlite")
+        let servers = try await store.identify(addresses)
+        #expect(Set(servers).count == 2 && servers.allSatisfy { $0.text.utf8.count == 16 })
+        store.keep("token", as: "auth", about: servers[0])
+        store.keep("x", as: "gone", about: servers[0])
+        store.keep(nil, as: "gone", about: servers[0])
+        store.keepAliases(["old/ä.flac": "s1", "older": "s2"], of: servers[1])
+        store.forgetAliases(["older"], of: servers[1])
+        store.keepSetting("volume", "30")
+        store.keepSetting("volume", "31")
+        #expect(try await store.settings() == ["volume": "31"])
+        store.close()
+
+        store = try open(folder, "new/folder/store.sqlite")
+        #expect(try await store.identify(addresses) == servers)
+        #expect(try await store.facts(about: servers[0]) == ["auth": "token"])
+        #expect(try await store.facts(about: servers[1]) == [:])
+        #expect(try await store.aliases(of: servers[1]) == ["old/ä.flac": "s1"])
+        #expect(try await store.settings() == ["volume": "31"])
+        store.close()
+        store.close()
+        #expect(folder.names == ["new"])
+    }
+
+    @Test func aServerIsKnownAgain() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let a = ServerAddress(name: "a", url: "http://a")
+        let b = ServerAddress(name: "b", url: "http://b")
+        let first = try await store.identify([a, b])
+        // Order does not matter; a new name, or a new address, keeps the identity.
+        #expect(try await store.identify([b, a]) == [first[1], first[0]])
+        #expect(try await store.identify([ServerAddress(name: "x", url: "http://a"), b]) == first)
+        #expect(try await store.identify([ServerAddress(name: "x", url: "http://y"), b]) == first)
+        // Two blocks that have changed names are told by their addresses.
+        #expect(
+            try await store.identify([
+                ServerAddress(name: "b", url: "http://y"), ServerAddress(name: "x", url: "http://b"),
+            ])
+                == first
+        )
+        // A second block for the same address, as for another user, is another server.
+        let twice = try await store.identify([
+            ServerAddress(name: "one", url: "http://t"), ServerAddress(name: "two", url: "http://t"),
+        ])
+        #expect(Set(twice + first).count == 4)
+        #expect(try await store.identify([ServerAddress(name: "two", url: "http://t")]) == [twice[1]])
+    }
+
+    @Test func jobsAreDoneInOrderAndOneFailureTakesNothingElseAlong() async throws {
+        let folder = try #require(TemporaryFolder())
+        let lines = Mutex<[String]>([])
+        let store = try open(folder, log: Log { _, line in lines.withLock { $0.append(line) } })
+        let outcomes = Mutex<[Bool]>([])
+        for number in 0..<100 {
+            store.submit(
+                "number \(number)",
+                { database throws(StoreError) in
+                    try database.run("INSERT INTO setting VALUES (?, 'x')", .text("n\(number)"))
+                    if number % 10 == 3 { try database.run("INSERT INTO nowhere VALUES (1)") }
+                },
+                whenDone: { result in
+                    if case .success = result {
+                        outcomes.withLock { $0.append(true) }
+                    } else {
+                        outcomes.withLock { $0.append(false) }
+                    }
+                }
+            )
+            // What was submitted before is seen, at any moment.
+            if number == 50 { #expect(try await store.settings().count == 46) }
+        }
+        #expect(try await store.settings().count == 90)
+        await store.flush()
+        #expect(outcomes.withLock { $0 } == (0..<100).map { $0 % 10 != 3 })
+        #expect(lines.withLock { $0.count } == 10)
+        #expect(lines.withLock { $0.first } == "cannot keep number 3: a statement failed: no such table: nowhere")
+        await #expect(throws: StoreError.self) {
+            try await store.write("x") { database throws(StoreError) in try database.run("nonsense") }
+        }
+        await #expect(throws: StoreError.self) {
+            _ = try await store.read { database throws(StoreError) in try database.rows("nonsense") }
+        }
+        store.close()
+    }
+
+    @Test func closingDoesWhatWasSubmittedAndRefusesTheRest() async throws {
+        let folder = try #require(TemporaryFolder())
+        var store = try open(folder)
+        for number in 0..<1000 { store.keepSetting("n\(number)", "x") }
+        store.close()
+        let refused = Mutex(false)
+        store.submit(
+            "x",
+            { _ throws(StoreError) in },
+            whenDone: { if case .failure = $0 { refused.withLock { $0 = true } } }
+        )
+        #expect(refused.withLock { $0 })
+        await #expect(throws: StoreError(.closed, "the store is closed")) { _ = try await store.settings() }
+        store = try open(folder)
+        #expect(try await store.settings().count == 1000)
+        store.close()
+        #expect(folder.names == ["store.sqlite", "store.sqlite.lock"])
+    }
+
+    @Test func aDamagedFileIsKeptAside() async throws {
+        // Cuts and overwrites at many places; whatever SQLite notices at the start must lead to a working new store.
+        let origin = try #require(TemporaryFolder())
+        let store = try open(origin)
+        for number in 0..<200 { store.keepSetting("n\(number)", String(repeating: "x", count: 100)) }
+        store.close()
+        let whole = try #require(contents(of: origin.path("store.sqlite")))
+        var keptAside = 0
+        for place in stride(from: 0, to: whole.count, by: max(1, whole.count / 16)) {
+            var torn = whole
+            for index in place..<min(place + 256, whole.count) { torn[index] ^= 0x5A }
+            for bytes in [torn, Array(whole[..<place])] {
+                let folder = try #require(TemporaryFolder())
+                folder.write("store.sqlite", bytes)
+                let lines = Mutex<[String]>([])
+                let store = try open(folder, log: Log { _, line in lines.withLock { $0.append(line) } })
+                try await store.write("x") { database throws(StoreError) in
+                    try database.run("INSERT OR REPLACE INTO setting VALUES ('new', 'x')")
+                }
+                store.close()
+                if folder.names.contains("store.sqlite.damaged-1") {
+                    keptAside += 1
+                    #expect(contents(of: folder.path("store.sqlite.damaged-1")) == bytes)
+                    #expect(
+                        lines.withLock {
+                            $0.last?.hasSuffix(
+                                "it is kept as \(folder.path)/store.sqlite.damaged-1, and a new one begins"
+                            )
+                        } == true
+                    )
+                }
+            }
+        }
+        #expect(keptAside > 8)
+    }
+
+    @Test func aFileOfALaterVersionIsKeptAside() async throws {
+        let folder = try #require(TemporaryFolder())
+        var store = try open(folder)
+        store.keepSetting("a", "b")
+        try await store.write("x") { database throws(StoreError) in try database.run("PRAGMA user_version = 1000") }
+        store.close()
+        let lines = Mutex<[String]>([])
+        store = try open(folder, log: Log { _, line in lines.withLock { $0.append(line) } })
+        #expect(try await store.settings() == [:])
+        store.close()
+        let path = folder.path("store.sqlite")
+        #expect(
+            lines.withLock { $0 } == [
+                "\(path) was made by a later version; it is kept as \(path).later-1, and a new one begins"
+            ]
+        )
+    }
+
+    @Test func filesOfOtherProgramsAreLeftAlone() throws {
+        let folder = try #require(TemporaryFolder())
+        folder.write("state", "sw_volume: 100\naudio_device_state:1:x\nstate: stop\n")
+        #expect(
+            throws: StoreError(.foreign, "\(folder.path("state")) is the state of an MPD; choose another state_file")
+        ) {
+            try open(folder, "state")
+        }
+        do {
+            let other = try Database(path: folder.path("other"))
+            try other.run("CREATE TABLE sticker (x)")
+        }
+        let before = contents(of: folder.path("other"))
+        do throws(StoreError) {
+            _ = try Store(path: folder.path("other"), log: .silent)
+            Issue.record("opened")
+        } catch {
+            #expect(error.kind == .foreign)
+        }
+        #expect(contents(of: folder.path("other")) == before)
+    }
+
+    @Test func whereThereCanBeNoStoreTheReasonIsSaid() throws {
+        let folder = try #require(TemporaryFolder())
+        folder.write("file", "x")
+        let cases = [
+            ("file/store", "cannot make the folder"), ("file/a/store", "cannot make the folder"), ("", "cannot"),
+        ]
+        for (name, part) in cases {
+            do throws(StoreError) {
+                _ = try Store(path: folder.path(name), log: .silent)
+                Issue.record("opened \(name)")
+            } catch {
+                #expect(error.description.contains(part), "\(error)")
+            }
+        }
+    }
+
+    @Test func twoProcessesCannotShareAFile() throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        do throws(StoreError) {
+            _ = try Store(path: folder.path("store.sqlite"), log: .silent)
+            Issue.record("opened twice")
+        } catch {
+            #expect(error.kind == .busy)
+        }
+        store.close()
+        try open(folder).close()
+    }
+
+    @Test func aFullDiskIsSaidAndPassesOver() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        _ = try await store.read { database throws(StoreError) in try database.rows("PRAGMA max_page_count = 20") }
+        let long = String(repeating: "x", count: 200_000)
+        do {
+            try await store.write("much") { database throws(StoreError) in
+                try database.run("INSERT INTO setting VALUES ('long', ?)", .text(long))
+            }
+            Issue.record("kept")
+        } catch let error as StoreError {
+            #expect(error.kind == .full)
+        }
+        _ = try await store.read { database throws(StoreError) in try database.rows("PRAGMA max_page_count = 10000") }
+        store.keepSetting("long", long)
+        #expect(try await store.settings() == ["long": long])
+    }
+
+    @Test func valuesComeBackAsTheyWere() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let values: [SQLValue] = [
+            .null, .integer(.min), .integer(.max), .real(1.5), .text(""), .text("a\u{0}ü"), .blob([]), .blob([0, 255]),
+        ]
+        let read = try await store.read { database throws(StoreError) in
+            var read: [SQLValue] = []
+            for value in values { read += try database.rows("SELECT ?", value).first ?? [] }
+            return read
+        }
+        #expect(read == values)
+    }
+}
