@@ -35,6 +35,10 @@ static inline const void *shelv_memmem(const void *haystack, size_t length, cons
 // Names the calling thread, in at most 15 bytes, for `ps` and debuggers.
 static inline void shelv_name_thread(const char *name) { (void)pthread_setname_np(pthread_self(), name); }
 
+// Memory that a descriptor names; hidden without _GNU_SOURCE, as above.
+extern int memfd_create(const char *, unsigned int);
+static inline int shelv_memory_file(const char *name) { return memfd_create(name, 1 /* MFD_CLOEXEC */); }
+
 // open() and fcntl() are variadic and so not imported.
 static inline int shelv_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int shelv_fcntl(int fd, int command, long argument) { return fcntl(fd, command, argument); }

@@ -1,26 +1,220 @@
+import MPDProtocol
+
 /// Collects songs and makes a snapshot of them.
 ///
 /// Songs may be added in any order; a song id that is added again replaces the earlier record. `build` may be called
-/// several times while songs still arrive: each snapshot holds what has been added by then.
-public struct LibraryBuilder {
-    private var records: [SongRecord] = []
+/// several times while songs still arrive: each snapshot holds what has been added by then. A song takes some 200
+/// bytes here, and about as much again while building.
+public struct LibraryBuilder: Sendable {
+    /// Rows are numbered by song id, in the order of arrival.
+    var songIDs = TextTable()
+    var uris = TextTable()
+    /// The row that bears a URI, or `ImageLayout.none`.
+    private var uriRows: [UInt32] = []
+    /// Values of tags.
+    var values = TextTable()
+    /// What else is text: ids, suffixes, MIME types.
+    var texts = TextTable()
+    var rows: [SongRow] = []
+    /// As `Section.tags`, but with the numbers of `values`.
+    var tags: [UInt32] = []
+    var kinds: [SongKind: UInt32] = [:]
+    /// In order of their numbers.
+    var kindList: [SongKind] = []
+    var gains: [ReplayGain] = []
+    private(set) var aliases: [(uri: String, songID: String)] = []
+    private(set) var isTooLarge = false
 
     public init() {}
 
     /// The number of songs so far.
-    public var songCount: Int { records.count }
+    public var songCount: Int { rows.count }
 
     /// Takes one song in.
-    public mutating func add(_ record: SongRecord) { records.append(record) }
+    ///
+    /// Control characters in tags become spaces, values are cut at 4,000 bytes, and empty ones are dropped.
+    /// - Returns: False, and nothing is taken in, if the URI belongs to another song, or is none: empty, absolute,
+    ///   over 4,000 bytes, with an empty, `.` or `..` segment, or with control characters.
+    @discardableResult
+    public mutating func add(_ record: SongRecord) -> Bool {
+        guard record.uri.withView(Self.isUsable) else { return false }
+        guard let uri = record.uri.withView({ uris.insert($0) }) else { return refuse() }
+        if uri.isNew { uriRows.append(ImageLayout.none) }
+        let owner = uriRows[Int(uri.id)]
+        if owner != ImageLayout.none {
+            let isOwn = record.songID.withView { id in songIDs.withText(owner) { $0 == id } }
+            if !isOwn { return false }
+        }
+        guard let songID = record.songID.withView({ songIDs.insert($0) }) else { return refuse() }
+        if songID.isNew { rows.append(SongRow.vacant) }
+        let former = rows[Int(songID.id)].uri
+        if former != ImageLayout.none { uriRows[Int(former)] = ImageLayout.none }
+        uriRows[Int(uri.id)] = songID.id
+        guard let row = row(for: record, uri: uri.id) else { return refuse() }
+        rows[Int(songID.id)] = row
+        return true
+    }
 
     /// Makes `uri`, which a song had before, lead to the song with this id, unless a song bears it now.
-    public mutating func addAlias(uri: String, songID: String) {}
+    public mutating func addAlias(uri: String, songID: String) {
+        aliases.append((uri, songID))
+    }
 
     /// Builds the image and maps it.
     ///
     /// With a file, the image is written beside it and renamed, so a reader or a crash sees the old or the new one.
     /// Takes about 10 µs a song: not for the core.
     public func build(info: LibraryInfo, file: String?) throws(LibraryError) -> LibrarySnapshot {
-        LibrarySnapshot(info: info)
+        if isTooLarge { throw .tooLarge }
+        return try LibrarySnapshot(image: ImageAssembly(self).write(info: info, file: file))
     }
+
+    private mutating func refuse() -> Bool {
+        isTooLarge = true
+        return false
+    }
+
+    private mutating func row(for record: SongRecord, uri: UInt32) -> SongRow? {
+        let start = tags.count
+        for tag in record.tags {
+            guard let value = insert(tag.value) else { return nil }
+            if let value { tags.append(UInt32(tag.tag.rawValue) << ImageLayout.valueBits | value) }
+        }
+        guard let end = UInt32(exactly: tags.count), let kind = kind(of: record),
+            let coverArt = text(record.coverArt), let albumID = text(record.albumID),
+            let artistID = text(record.artistID)
+        else { return nil }
+        return SongRow(
+            uri: uri,
+            tagStart: UInt32(start),
+            tagEnd: end,
+            duration: record.duration.map { min($0, ImageLayout.none - 1) } ?? ImageLayout.none,
+            lastModified: Self.seconds(record.lastModified),
+            added: Self.seconds(record.added),
+            size: record.size.flatMap { UInt64(exactly: $0) } ?? ImageLayout.unknownSize,
+            kind: kind,
+            bitRate: record.bitRate.map { UInt16(clamping: min(max($0, 0), 65534)) } ?? ImageLayout.unknownBitRate,
+            marks: min(record.userRating, 5) | (record.isStarred ? ImageLayout.starred : 0),
+            playCount: record.playCount,
+            coverArt: coverArt,
+            albumID: albumID,
+            artistID: artistID,
+            gain: gain(record.replayGain)
+        )
+    }
+
+    /// Some number of the value, none if it is empty, nil if there is no more room.
+    private mutating func insert(_ value: String) -> UInt32?? {
+        value.withView { (view: ByteView) -> UInt32?? in
+            if view.isEmpty { return .some(nil) }
+            let inserted: (id: UInt32, isNew: Bool)?
+            if view.count > ImageLayout.longestText || Self.hasControls(view) {
+                inserted = Self.cleaned(view).withView { values.insert($0) }
+            } else {
+                inserted = values.insert(view)
+            }
+            guard let id = inserted?.id, id <= ImageLayout.valueMask else { return nil }
+            return .some(id)
+        }
+    }
+
+    private mutating func text(_ text: String?) -> UInt32? {
+        guard let text else { return ImageLayout.none }
+        return text.withView { texts.insert($0)?.id }
+    }
+
+    private mutating func kind(of record: SongRecord) -> UInt32? {
+        guard let suffix = text(record.suffix), let contentType = text(record.contentType) else { return nil }
+        let kind = SongKind(format: record.format, suffix: suffix, contentType: contentType)
+        if let number = kinds[kind] { return number }
+        let number = UInt32(kindList.count)
+        kinds[kind] = number
+        kindList.append(kind)
+        return number
+    }
+
+    private mutating func gain(_ gain: ReplayGain?) -> UInt32 {
+        guard let gain, gain != ReplayGain() else { return ImageLayout.none }
+        gains.append(gain)
+        return UInt32(gains.count - 1)
+    }
+
+    /// Seconds since 1970 in 32 bits, up to the year 2106; 0 is unknown.
+    private static func seconds(_ time: Int64?) -> UInt32 {
+        guard let time else { return 0 }
+        return UInt32(clamping: max(time, 1))
+    }
+
+    private static func isUsable(_ uri: ByteView) -> Bool {
+        guard !uri.isEmpty, uri.count <= ImageLayout.longestText, !hasControls(uri) else { return false }
+        var start = 0
+        while start <= uri.count {
+            var end = start
+            while end < uri.count, uri[end] != UInt8(ascii: "/") { end += 1 }
+            let dots = (start..<end).allSatisfy { uri[$0] == UInt8(ascii: ".") }
+            // No segment, one dot, or two.
+            if dots, end - start <= 2 { return false }
+            start = end + 1
+        }
+        return true
+    }
+
+    private static func hasControls(_ text: ByteView) -> Bool {
+        for index in 0..<text.count where text[index] < 0x20 { return true }
+        return false
+    }
+
+    private static func cleaned(_ text: ByteView) -> [UInt8] {
+        var end = min(text.count, ImageLayout.longestText)
+        if end < text.count {
+            // Not through the middle of a character.
+            while end > 0, text[end] & 0xC0 == 0x80 { end -= 1 }
+        }
+        return text.slice(0, end).array.map { $0 < 0x20 ? 0x20 : $0 }
+    }
+}
+
+/// One song in the builder; numbers as the image has them.
+struct SongRow: Sendable {
+    var uri: UInt32
+    var tagStart: UInt32
+    var tagEnd: UInt32
+    var duration: UInt32
+    var lastModified: UInt32
+    var added: UInt32
+    var size: UInt64
+    var kind: UInt32
+    var bitRate: UInt16
+    var marks: UInt8
+    var playCount: UInt32
+    var coverArt: UInt32
+    var albumID: UInt32
+    var artistID: UInt32
+    var gain: UInt32
+
+    /// Stands where no song has been taken in.
+    static let vacant = SongRow(
+        uri: ImageLayout.none,
+        tagStart: 0,
+        tagEnd: 0,
+        duration: 0,
+        lastModified: 0,
+        added: 0,
+        size: 0,
+        kind: 0,
+        bitRate: 0,
+        marks: 0,
+        playCount: 0,
+        coverArt: 0,
+        albumID: 0,
+        artistID: 0,
+        gain: 0
+    )
+}
+
+/// What many songs have in common.
+struct SongKind: Sendable, Hashable {
+    var format: AudioFormat?
+    var suffix: UInt32
+    var contentType: UInt32
 }

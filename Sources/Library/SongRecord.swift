@@ -176,4 +176,6 @@ public enum FilterError: Error, Sendable, Hashable {
     case regex(offset: Int, message: String)
     /// A `base` term on the top level names nothing: `No such directory`, ACK 50.
     case noSuchDirectory
+    /// The expression needs more time than a server may spend on it.
+    case tooExpensive
 }

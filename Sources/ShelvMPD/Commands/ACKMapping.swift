@@ -31,6 +31,7 @@ enum ACKMapping {
         switch error {
         case .regex(let offset, let message): ACK(.argument, "Error in regex at offset \(offset): \(message)")
         case .noSuchDirectory: ACK(.noExist, "No such directory")
+        case .tooExpensive: ACK(.system, "Regular expression takes too much time")
         }
     }
 }

@@ -1,0 +1,277 @@
+import MPDProtocol
+
+/// Turns what a builder has collected into an image.
+///
+/// Sections are made and written one after another, so that the builder's content and the largest of them bound the
+/// memory.
+struct ImageAssembly {
+    private let builder: LibraryBuilder
+
+    init(_ builder: LibraryBuilder) { self.builder = builder }
+
+    func write(info: LibraryInfo, file: String?) throws(LibraryError) -> LibraryImage {
+        let collation = Collation()
+        var tree = DirectoryTree()
+        var directories = try insertDirectories(&tree)
+        tree.sort(collation)
+        for row in directories.indices { directories[row] = tree.places[Int(directories[row])] }
+        let order = SongOrder.rows(of: builder, directories: directories, collation: collation)
+        let songs = SongNumbers(order: order, rowCount: builder.rows.count)
+
+        var writer = try ImageWriter(path: file)
+        try writeSongs(order, directories, &writer)
+        let counts = try writeTags(order, &writer)
+        try writeDirectories(tree, order.map { directories[Int($0)] }, order, &writer)
+        try writeTables(tree, order, &writer)
+        try writeAliases(songs, &writer)
+        try writeInfo(info, counts: counts, order, &writer)
+        return try writer.finish(songs: order.count)
+    }
+
+    private func insertDirectories(_ tree: inout DirectoryTree) throws(LibraryError) -> [UInt32] {
+        var directories = [UInt32](repeating: 0, count: builder.rows.count)
+        var hasRoom = true
+        builder.uris.arena.withView { uris in
+            for (row, song) in builder.rows.enumerated() where song.uri != ImageLayout.none {
+                if let directory = tree.insertDirectory(of: builder.uris.view(uris, song.uri)) {
+                    directories[row] = directory
+                } else {
+                    hasRoom = false
+                }
+            }
+        }
+        if !hasRoom { throw .tooLarge }
+        return directories
+    }
+
+    // MARK: Songs
+
+    private func writeSongs(
+        _ order: [UInt32],
+        _ directories: [UInt32],
+        _ writer: inout ImageWriter
+    ) throws(LibraryError) {
+        let names = texts(order, of: builder.uris) { arena, row in
+            let uri = builder.uris.view(arena, builder.rows[row].uri)
+            return uri.slice(uri.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0, uri.count)
+        }
+        try writer.add(.songNameOffsets, names.offsets)
+        try writer.add(.songNames, names.arena)
+        try writer.add(.songDirectories, order.map { directories[Int($0)] })
+        let ids = texts(order, of: builder.songIDs) { builder.songIDs.view($0, UInt32($1)) }
+        try writer.add(.songIDOffsets, ids.offsets)
+        try writer.add(.songIDs, ids.arena)
+        try writer.add(.durations, column(order, \.duration))
+        try writer.add(.lastModified, column(order, \.lastModified))
+        try writer.add(.added, column(order, \.added))
+        try writer.add(.sizes, column(order, \.size))
+        try writer.add(.kinds, column(order, \.kind))
+        try writer.add(.bitRates, column(order, \.bitRate))
+        try writer.add(.marks, column(order, \.marks))
+        try writer.add(.playCounts, column(order, \.playCount))
+        try writer.add(.coverArts, column(order, \.coverArt))
+        try writer.add(.albumIDs, column(order, \.albumID))
+        try writer.add(.artistIDs, column(order, \.artistID))
+        try writer.add(.gains, column(order, \.gain))
+        try writer.add(
+            .kindTable,
+            builder.kindList.flatMap { kind -> [UInt32] in
+                let format = kind.format.map { UInt32($0.sampleFormat.rawValue) | UInt32($0.channels) << 8 } ?? 0
+                return [kind.format?.sampleRate ?? 0, format, kind.suffix, kind.contentType]
+            }
+        )
+        try writer.add(
+            .gainTable,
+            builder.gains.flatMap { gain -> [Float] in
+                [
+                    gain.trackGain, gain.albumGain, gain.trackPeak, gain.albumPeak, gain.baseGain, gain.fallbackGain,
+                ].map { $0 ?? .nan }
+            }
+        )
+        try writer.add(.textOffsets, builder.texts.offsets)
+        try writer.add(.texts, builder.texts.arena)
+    }
+
+    private func column<Element>(_ order: [UInt32], _ field: KeyPath<SongRow, Element>) -> [Element] {
+        order.map { builder.rows[Int($0)][keyPath: field] }
+    }
+
+    private func texts(
+        _ order: [UInt32],
+        of table: TextTable,
+        _ text: (ByteView, Int) -> ByteView
+    ) -> (offsets: [UInt32], arena: [UInt8]) {
+        var offsets: [UInt32] = [0]
+        var arena: [UInt8] = []
+        offsets.reserveCapacity(order.count + 1)
+        table.arena.withView { all in
+            for row in order {
+                unsafe arena.append(contentsOf: text(all, Int(row)).buffer)
+                // No longer than what a table holds, which fits.
+                offsets.append(UInt32(arena.count))
+            }
+        }
+        return (offsets, arena)
+    }
+
+    // MARK: Tags
+
+    /// Returns the numbers of distinct artists and albums.
+    private func writeTags(
+        _ order: [UInt32],
+        _ writer: inout ImageWriter
+    ) throws(LibraryError) -> (artists: Int, albums: Int) {
+        var isUsed = [Bool](repeating: false, count: builder.values.count)
+        for row in order {
+            let song = builder.rows[Int(row)]
+            for tag in builder.tags[Int(song.tagStart)..<Int(song.tagEnd)] {
+                isUsed[Int(tag & ImageLayout.valueMask)] = true
+            }
+        }
+        let values = SortedTexts(builder.values, isUsed: isUsed)
+        try writer.add(.valueOffsets, values.offsets)
+        try writer.add(.values, values.arena)
+
+        var offsets: [UInt32] = [0]
+        var tags: [UInt32] = []
+        offsets.reserveCapacity(order.count + 1)
+        tags.reserveCapacity(builder.tags.count)
+        for row in order {
+            let song = builder.rows[Int(row)]
+            for tag in builder.tags[Int(song.tagStart)..<Int(song.tagEnd)] {
+                tags.append(tag & ~ImageLayout.valueMask | values.ranks[Int(tag & ImageLayout.valueMask)])
+            }
+            offsets.append(UInt32(tags.count))
+        }
+        try writer.add(.tagOffsets, offsets)
+        try writer.add(.tags, tags)
+
+        let indexes = try IndexAssembly(tagOffsets: offsets, tags: tags, values: values)
+        try writer.add(.tagIndexes, indexes.tagIndexes)
+        try writer.add(.indexTable, indexes.table)
+        try writer.add(.indexValues, indexes.values)
+        try writer.add(.indexPostingOffsets, indexes.postingOffsets)
+        try writer.add(.indexPostings, indexes.postings)
+        try writer.add(.indexMissing, indexes.missing)
+        try writer.add(.indexFoldedOffsets, indexes.foldedOffsets)
+        try writer.add(.indexFolded, indexes.folded)
+        return (indexes.distinctValues(of: .artist), indexes.distinctValues(of: .album))
+    }
+
+    // MARK: Directories and tables
+
+    private func writeDirectories(
+        _ tree: DirectoryTree,
+        _ songDirectories: [UInt32],
+        _ order: [UInt32],
+        _ writer: inout ImageWriter
+    ) throws(LibraryError) {
+        let count = tree.order.count
+        let paths = texts(tree.order, of: tree.paths) { tree.paths.view($0, UInt32($1)) }
+        try writer.add(.directoryPathOffsets, paths.offsets)
+        try writer.add(.directoryPaths, paths.arena)
+        try writer.add(.directoryParents, tree.order.map { tree.places[Int(tree.parents[Int($0)])] })
+
+        // Songs are sorted by directory: counting gives the ranges.
+        var starts = [UInt32](repeating: 0, count: count + 1)
+        for directory in songDirectories { starts[Int(directory) + 1] += 1 }
+        for directory in 0..<count { starts[directory + 1] += starts[directory] }
+        try writer.add(.directorySongs, Array(starts.dropLast()))
+        try writer.add(.directorySongEnds, Array(starts.dropFirst()))
+        try writer.add(.directoryTreeSongEnds, tree.ends.map { starts[Int($0)] })
+        try writer.add(.directoryEnds, tree.ends)
+
+        var times = [UInt32](repeating: 0, count: count)
+        for (song, directory) in songDirectories.enumerated() {
+            let time = builder.rows[Int(order[song])].lastModified
+            times[Int(directory)] = max(times[Int(directory)], time)
+        }
+        // Those below come later, so going backwards they are complete.
+        for place in (1..<max(count, 1)).reversed() {
+            let parent = Int(tree.places[Int(tree.parents[Int(tree.order[place])])])
+            times[parent] = max(times[parent], times[place])
+        }
+        try writer.add(.directoryTimes, times)
+    }
+
+    private func writeTables(
+        _ tree: DirectoryTree,
+        _ order: [UInt32],
+        _ writer: inout ImageWriter
+    ) throws(LibraryError) {
+        let uris = HashTable.slots(count: order.count) { insert in
+            builder.uris.arena.withView { arena in
+                for row in order { insert(builder.uris.view(arena, builder.rows[Int(row)].uri).hash) }
+            }
+        }
+        try writer.add(.uriTable, uris)
+        let ids = HashTable.slots(count: order.count) { insert in
+            builder.songIDs.arena.withView { arena in
+                for row in order { insert(builder.songIDs.view(arena, row).hash) }
+            }
+        }
+        try writer.add(.idTable, ids)
+        let paths = HashTable.slots(count: tree.order.count) { insert in
+            tree.paths.arena.withView { arena in
+                for directory in tree.order { insert(tree.paths.view(arena, directory).hash) }
+            }
+        }
+        try writer.add(.pathTable, paths)
+    }
+
+    private func writeAliases(_ songs: SongNumbers, _ writer: inout ImageWriter) throws(LibraryError) {
+        var known: [(uri: [UInt8], song: UInt32)] = []
+        for alias in builder.aliases {
+            guard let row = alias.songID.withView({ builder.songIDs.find($0) }), let song = songs.song(ofRow: row)
+            else { continue }
+            known.append((Array(alias.uri.utf8), song))
+        }
+        known.sort { $0.uri.lexicographicallyPrecedes($1.uri) }
+        var offsets: [UInt32] = [0]
+        var arena: [UInt8] = []
+        for alias in known {
+            arena += alias.uri
+            guard let end = UInt32(exactly: arena.count) else { throw .tooLarge }
+            offsets.append(end)
+        }
+        try writer.add(.aliasOffsets, offsets)
+        try writer.add(.aliases, arena)
+        try writer.add(.aliasSongs, known.map(\.song))
+    }
+
+    private func writeInfo(
+        _ info: LibraryInfo,
+        counts: (artists: Int, albums: Int),
+        _ order: [UInt32],
+        _ writer: inout ImageWriter
+    ) throws(LibraryError) {
+        var playtime: UInt64 = 0
+        for row in order {
+            let duration = builder.rows[Int(row)].duration
+            if duration != ImageLayout.none { playtime += UInt64(duration) }
+        }
+        try writer.add(
+            .numbers,
+            [
+                UInt64(counts.artists), UInt64(counts.albums), playtime,
+                UInt64(bitPattern: info.lastSync), info.isComplete ? 1 : 0,
+            ]
+        )
+        try writer.add(.info, InfoCoding.encode(info))
+    }
+}
+
+/// Translates rows of the builder into songs of the image.
+struct SongNumbers {
+    private var songs: [UInt32]
+
+    init(order: [UInt32], rowCount: Int) {
+        songs = Array(repeating: ImageLayout.none, count: rowCount)
+        for (song, row) in order.enumerated() { songs[Int(row)] = UInt32(song) }
+    }
+
+    func song(ofRow row: UInt32) -> UInt32? {
+        let song = songs[Int(row)]
+        return song == ImageLayout.none ? nil : song
+    }
+}

@@ -1,0 +1,91 @@
+import CLinux
+import Glibc
+
+/// Writes an image section by section, so that what has been written need not stay in memory.
+///
+/// A file is written beside its final name and takes its place when it is whole. Without a name the image lives in
+/// memory that only its descriptor names.
+struct ImageWriter: ~Copyable {
+    private let descriptor: Int32
+    private let path: String?
+    private let temporaryPath: String
+    private var position = 0
+    private var table = [UInt64](repeating: 0, count: ImageLayout.tableWords)
+    private var isFinished = false
+
+    init(path: String?) throws(LibraryError) {
+        self.path = path
+        temporaryPath = path.map { "\($0).\(getpid()).new" } ?? "library"
+        if path != nil {
+            descriptor = unsafe shelv_open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .system(operation: "open", path: temporaryPath, errno: errno) }
+        } else {
+            descriptor = unsafe shelv_memory_file(temporaryPath)
+            guard descriptor >= 0 else {
+                throw .system(operation: "memfd_create", path: temporaryPath, errno: errno)
+            }
+        }
+        try write([UInt64](repeating: 0, count: ImageLayout.tableWords))
+    }
+
+    deinit {
+        if !isFinished, path != nil { _ = unsafe unlink(temporaryPath) }
+        close(descriptor)
+    }
+
+    /// Writes one section.
+    mutating func add<Element: BitwiseCopyable>(_ section: Section, _ elements: [Element]) throws(LibraryError) {
+        let padding = (ImageLayout.alignment - position % ImageLayout.alignment) % ImageLayout.alignment
+        try write([UInt8](repeating: 0, count: padding))
+        let entry = ImageLayout.headerWords + section.rawValue * ImageLayout.entryWords
+        var sum = ImageChecksum()
+        unsafe elements.withUnsafeBytes { unsafe sum.update($0) }
+        table[entry] = UInt64(position)
+        table[entry + 1] = UInt64(elements.count * MemoryLayout<Element>.stride)
+        table[entry + 2] = sum.value
+        try write(elements)
+    }
+
+    /// Completes the header, gives the file its name, and maps the image.
+    mutating func finish(songs: Int) throws(LibraryError) -> LibraryImage {
+        table[0] = ImageLayout.magic
+        table[1] = ImageLayout.format
+        table[2] = UInt64(position)
+        table[3] = UInt64(songs)
+        table[4] = UInt64(Section.allCases.count)
+        table[ImageLayout.checksumWord] = unsafe table.withUnsafeBufferPointer {
+            unsafe LibraryImage.headerChecksum($0)
+        }
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw failure("lseek") }
+        try write(table)
+        if let path {
+            // Without this a crash of the machine could leave the new name with nothing behind it.
+            guard fdatasync(descriptor) == 0 else { throw failure("fdatasync") }
+            guard unsafe rename(temporaryPath, path) == 0 else { throw failure("rename") }
+        }
+        isFinished = true
+        return try LibraryImage(descriptor: descriptor, path: path ?? temporaryPath)
+    }
+
+    private mutating func write<Element: BitwiseCopyable>(_ elements: [Element]) throws(LibraryError) {
+        let descriptor = descriptor
+        let error: Int32 = unsafe elements.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = unsafe Glibc.write(
+                    descriptor,
+                    bytes.baseAddress.map { unsafe $0 + done },
+                    bytes.count - done
+                )
+                if count > 0 { done += count } else if count == 0 || errno != EINTR { return count == 0 ? EIO : errno }
+            }
+            return 0
+        }
+        guard error == 0 else { throw .system(operation: "write", path: temporaryPath, errno: error) }
+        position += elements.count * MemoryLayout<Element>.stride
+    }
+
+    private func failure(_ operation: String) -> LibraryError {
+        .system(operation: operation, path: temporaryPath, errno: errno)
+    }
+}

@@ -1,0 +1,104 @@
+public import MPDProtocol
+
+/// Writes the records of songs and directories.
+struct SongFormatter {
+    let snapshot: LibrarySnapshot
+    let mask: TagMask
+    private let prefixes = TagPrefixes.shared
+
+    init(_ snapshot: LibrarySnapshot, mask: TagMask) {
+        self.snapshot = snapshot
+        self.mask = mask
+    }
+
+    /// `file:` and its line end.
+    func appendURI(_ song: Int, to buffer: inout ReplyBuffer) {
+        buffer.append("file: ")
+        let path = snapshot.directories.paths[Int(snapshot.songs.directories[song])]
+        if !path.isEmpty {
+            buffer.append(path)
+            buffer.append(UInt8(ascii: "/"))
+        }
+        buffer.append(snapshot.songs.names[song])
+        buffer.append(UInt8(ascii: "\n"))
+    }
+
+    /// The whole record.
+    ///
+    /// Source: MPD 0.24 `src/SongPrint.cxx`.
+    func appendSong(_ song: Int, to buffer: inout ReplyBuffer) {
+        appendURI(song, to: &buffer)
+        let songs = snapshot.songs
+        appendTime("Last-Modified: ", songs.lastModified[song], to: &buffer)
+        appendTime("Added: ", songs.added[song], to: &buffer)
+        appendFormat(songs, Int(songs.kinds[song]) * ImageLayout.kindWords, to: &buffer)
+        for index in songs.tagRange(song) {
+            let entry = songs.tags[index]
+            let tag = entry >> ImageLayout.valueBits
+            if mask.rawValue & (1 << UInt64(tag)) != 0 {
+                buffer.appendLine(prefixes[Int(tag)], snapshot.values[Int(entry & ImageLayout.valueMask)])
+            }
+        }
+        let duration = songs.durations[song]
+        if duration != ImageLayout.none {
+            buffer.append("Time: ")
+            buffer.append(decimal: (UInt64(duration) + 500) / 1000)
+            buffer.append("\nduration: ")
+            buffer.append(milliseconds: UInt64(duration))
+            buffer.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    /// `directory:` and, where wanted and known, `Last-Modified:`.
+    func appendDirectory(_ directory: Int, withTime: Bool, to buffer: inout ReplyBuffer) {
+        buffer.append("directory: ")
+        buffer.append(snapshot.directories.paths[directory])
+        buffer.append(UInt8(ascii: "\n"))
+        if withTime { appendTime("Last-Modified: ", snapshot.directories.times[directory], to: &buffer) }
+    }
+
+    private func appendTime(_ prefix: StaticString, _ time: UInt32, to buffer: inout ReplyBuffer) {
+        if time == 0 { return }
+        buffer.append(prefix)
+        buffer.append(time: UInt64(time))
+        buffer.append(UInt8(ascii: "\n"))
+    }
+
+    private func appendFormat(_ songs: SongColumns, _ row: Int, to buffer: inout ReplyBuffer) {
+        let word = songs.kindTable[row + 1]
+        guard let format = SampleFormat(rawValue: UInt8(truncatingIfNeeded: word)) else { return }
+        let rate = UInt64(songs.kindTable[row])
+        buffer.append("Format: ")
+        if format == .dsd, rate > 0, rate * 8 % 44100 == 0 {
+            buffer.append("dsd")
+            buffer.append(decimal: rate * 8 / 44100)
+        } else {
+            buffer.append(decimal: rate)
+            buffer.append(UInt8(ascii: ":"))
+            buffer.append(Self.name(of: format))
+        }
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(decimal: UInt64(word >> 8 & 0xFF))
+        buffer.append(UInt8(ascii: "\n"))
+    }
+
+    private static func name(of format: SampleFormat) -> StaticString {
+        switch format {
+        case .s8: "8"
+        case .s16: "16"
+        case .s24: "24"
+        case .s32: "32"
+        case .float: "f"
+        case .dsd: "dsd"
+        }
+    }
+}
+
+extension LibrarySnapshot {
+    /// Appends the record of the song: `file:` to `duration:`, with the tags of the mask.
+    public func appendSong(_ song: SongIndex, mask: TagMask, to reply: inout [UInt8]) {
+        var buffer = ReplyBuffer(reserving: 1024)
+        SongFormatter(self, mask: mask).appendSong(song.place, to: &buffer)
+        buffer.flush(to: &reply)
+    }
+}
