@@ -3,8 +3,6 @@ internal import Glibc
 
 /// One transfer on the transport's thread. Everything here belongs to that thread.
 final class CurlActiveTransfer {
-    /// A body bigger than this is refused, for whole answers only.
-    static let maximumBody = 256 << 20
     private static let maximumRedirects = 5
 
     let transfer: CurlTransfer
@@ -24,15 +22,19 @@ final class CurlActiveTransfer {
     private var lastProgress: ContinuousClock.Instant
     /// Whether the last known address has been tried after the host's name did not resolve.
     private var triedKnownAddress = false
+    private let doubtsAddress: Bool
     private let options: CurlTransportOptions
 
     /// Nil when memory is short or the URL is no http or https one.
-    init?(_ transfer: CurlTransfer, options: CurlTransportOptions) {
-        guard let origin = HTTPOrigin(transfer.request.url), let easy = CurlEasy() else { return nil }
+    ///
+    /// - Parameter doubtsAddress: looks the host's address up anew, because connecting to the remembered one failed.
+    init?(_ transfer: CurlTransfer, options: CurlTransportOptions, doubtsAddress: Bool) {
+        guard let origin = transfer.origin, let easy = CurlEasy() else { return nil }
         self.transfer = transfer
         self.origin = origin
         self.easy = easy
         self.options = options
+        self.doubtsAddress = doubtsAddress
         url = transfer.request.url
         form = transfer.request.form
         lastProgress = .now
@@ -130,8 +132,8 @@ final class CurlActiveTransfer {
         // Without a head (HTTP/0.9, which libcurl refuses) there is nothing to make of bytes.
         guard hasHead else { return false }
         bodyLength += bytes.count
-        if transfer.isWhole && bodyLength > Self.maximumBody {
-            verdict = TransportError(.local, "\(origin): the answer is larger than \(Self.maximumBody >> 20) MiB")
+        if transfer.isWhole && bodyLength > options.maximumBody {
+            verdict = TransportError(.local, "\(origin): the answer is larger than \(options.maximumBody) bytes")
             return false
         }
         return goesOn(unsafe transfer.receiver.transferDidReceive(bytes))
@@ -178,7 +180,7 @@ final class CurlActiveTransfer {
         easy.set(CURLOPT_FOLLOWLOCATION, 0)
         easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         easy.set(CURLOPT_TCP_KEEPALIVE, 1)
-        easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 600)
+        easy.set(CURLOPT_DNS_CACHE_TIMEOUT, doubtsAddress && !triedKnownAddress ? 0 : 600)
         easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request.connectTimeout))
         // This machine is reached directly, and a password in clear goes through nobody.
         let isDirect = origin.isLoopbackName || (request.isConfidential && origin.scheme != "https")
@@ -223,6 +225,11 @@ final class CurlActiveTransfer {
         return start(in: multi)
     }
 
+    /// Whether no connection came about, for whatever reason.
+    func failedToConnect(_ code: CURLcode) -> Bool {
+        code != CURLE_OK && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
+    }
+
     private func failedToResolve(_ code: CURLcode) -> Bool {
         code == CURLE_COULDNT_RESOLVE_HOST
             || (code == CURLE_OPERATION_TIMEDOUT && easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0)
@@ -245,11 +252,12 @@ final class CurlActiveTransfer {
         case CURLE_OPERATION_TIMEDOUT:
             if hasHead { return (.receive, "receiving timed out") }
             if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return (.resolve, "finding the address timed out") }
+            // libcurl counts TLS as connecting; only its words tell them apart.
+            if easy.message(for: code).hasPrefix("SSL") { return (.tls, "TLS timed out") }
             if easy.offset(CURLINFO_CONNECT_TIME_T) == 0 { return (.connect, "connecting timed out") }
-            if easy.offset(CURLINFO_APPCONNECT_TIME_T) == 0, origin.scheme == "https" { return (.tls, "TLS timed out") }
             return (.receive, "no answer in time")
         case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: return (.send, "sending failed")
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
+        case CURLE_URL_MALFORMAT, CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
             return (.local, "cannot send")
         default: return (.receive, "receiving failed")
         }

@@ -6,10 +6,18 @@ final class CurlLoop {
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var active: [ObjectIdentifier: CurlActiveTransfer] = [:]
-    /// Transfers that wait for one of their server's slots, in order of arrival.
-    private var waiting: [CurlTransfer] = []
+    /// Who has and who waits for slots, by the server that was asked at first.
+    private var slots: [HTTPOrigin: Slots] = [:]
     /// The address a host last answered at, for when its name does not resolve. Keyed by host and port.
     private var knownAddresses: [HTTPOrigin: String] = [:]
+    /// Where the last attempt to connect failed: the address may have changed.
+    private var doubtful: Set<HTTPOrigin> = []
+
+    private struct Slots {
+        var used = 0
+        /// In order of arrival.
+        var waiting: [CurlTransfer] = []
+    }
 
     /// Nil when memory or file descriptors are short.
     init?(mailbox: CurlMailbox, options: CurlTransportOptions) {
@@ -36,32 +44,39 @@ final class CurlLoop {
             transfer.leave(multi)
             transfer.finish(TransportError(.cancelled, "shutting down"))
         }
-        for transfer in waiting { transfer.receiver.transferDidFinish(TransportError(.cancelled, "shutting down")) }
+        for transfer in slots.values.flatMap(\.waiting) {
+            transfer.receiver.transferDidFinish(TransportError(.cancelled, "shutting down"))
+        }
         // Orders that came between the last look and the closing.
         for case .start(let transfer) in mailbox.take().orders {
             transfer.receiver.transferDidFinish(TransportError(.cancelled, "shutting down"))
         }
         active = [:]
-        waiting = []
+        slots = [:]
     }
 
     private func carryOut(_ order: CurlOrder) {
         switch order {
         case .start(let transfer):
-            if transfer.isCancelled {
+            guard !transfer.isCancelled else {
                 transfer.receiver.transferDidFinish(Self.cancelled)
-            } else if hasSlot(for: transfer) {
-                start(transfer)
-            } else {
-                waiting.append(transfer)
+                return
             }
+            guard let origin = transfer.origin else {
+                let place = Redaction.url(transfer.request.url)
+                transfer.receiver.transferDidFinish(TransportError(.local, "\"\(place)\" is no http or https address"))
+                return
+            }
+            slots[origin, default: Slots()].waiting.append(transfer)
+            startWaiting(at: origin)
         case .cancel(let transfer):
-            if let transfer = active.removeValue(forKey: ObjectIdentifier(transfer)) {
+            if let transfer = active[ObjectIdentifier(transfer)] {
                 transfer.leave(multi)
-                transfer.finish(Self.cancelled)
-                startWaiting()
-            } else if let index = waiting.firstIndex(where: { $0 === transfer }) {
-                waiting.remove(at: index)
+                end(transfer, Self.cancelled)
+            } else if let origin = transfer.origin,
+                let index = slots[origin]?.waiting.firstIndex(where: { $0 === transfer })
+            {
+                slots[origin]?.waiting.remove(at: index)
                 transfer.receiver.transferDidFinish(Self.cancelled)
             }
         }
@@ -69,48 +84,69 @@ final class CurlLoop {
 
     private static let cancelled = TransportError(.cancelled, "cancelled")
 
-    private func start(_ transfer: CurlTransfer) {
-        guard let new = CurlActiveTransfer(transfer, options: options) else {
-            let place = Redaction.url(transfer.request.url)
-            transfer.receiver.transferDidFinish(TransportError(.local, "\(place) is no http or https address"))
+    private func startWaiting(at origin: HTTPOrigin) {
+        while var place = slots[origin], place.used < options.maximumTransfersPerServer, !place.waiting.isEmpty {
+            let transfer = place.waiting.removeFirst()
+            place.used += 1
+            slots[origin] = place
+            start(transfer, doubtsAddress: doubtful.contains(origin))
+        }
+    }
+
+    private func start(_ transfer: CurlTransfer, doubtsAddress: Bool) {
+        guard let new = CurlActiveTransfer(transfer, options: options, doubtsAddress: doubtsAddress) else {
+            freeSlot(of: transfer)
+            transfer.receiver.transferDidFinish(Self.noMemory)
             return
         }
         active[ObjectIdentifier(transfer)] = new
-        if !new.start(in: multi) { end(new, TransportError(.local, "out of memory")) }
+        if !new.start(in: multi) { end(new, Self.noMemory) }
     }
 
-    private func hasSlot(for transfer: CurlTransfer) -> Bool {
-        guard let origin = HTTPOrigin(transfer.request.url) else { return true }
-        return active.values.count { $0.origin == origin } < options.maximumTransfersPerServer
-    }
+    private static let noMemory = TransportError(.local, "out of memory")
 
-    private func startWaiting() {
-        var index = 0
-        while index < waiting.count {
-            if hasSlot(for: waiting[index]) { start(waiting.remove(at: index)) } else { index += 1 }
-        }
+    private func freeSlot(of transfer: CurlTransfer) {
+        guard let origin = transfer.origin else { return }
+        slots[origin]?.used -= 1
+        if let place = slots[origin], place.used == 0, place.waiting.isEmpty { slots[origin] = nil }
     }
 
     private func didFinish(_ transfer: CurlActiveTransfer, _ code: CURLcode) {
         transfer.leave(multi)
         if transfer.continues(after: code, knownAddress: knownAddresses[transfer.origin], in: multi) { return }
+        if transfer.failedToConnect(code) {
+            doubtful.insert(transfer.origin)
+        } else {
+            doubtful.remove(transfer.origin)
+        }
         if let address = transfer.resolvedAddress { knownAddresses[transfer.origin] = address }
-        active[ObjectIdentifier(transfer.transfer)] = nil
+        forget(transfer)
         transfer.finish(code)
-        startWaiting()
+        startWaiting(after: transfer)
     }
 
+    /// Ends a transfer that has left the multi handle, or was never in it.
     private func end(_ transfer: CurlActiveTransfer, _ error: TransportError) {
-        transfer.leave(multi)
-        active[ObjectIdentifier(transfer.transfer)] = nil
+        forget(transfer)
         transfer.finish(error)
-        startWaiting()
+        startWaiting(after: transfer)
+    }
+
+    private func forget(_ transfer: CurlActiveTransfer) {
+        active[ObjectIdentifier(transfer.transfer)] = nil
+        freeSlot(of: transfer.transfer)
+    }
+
+    private func startWaiting(after transfer: CurlActiveTransfer) {
+        if let origin = transfer.transfer.origin { startWaiting(at: origin) }
     }
 
     private func endStalled() {
         let now = ContinuousClock.now
         for transfer in active.values {
-            if let deadline = transfer.deadline, deadline <= now { end(transfer, transfer.stallError()) }
+            guard let deadline = transfer.deadline, deadline <= now else { continue }
+            transfer.leave(multi)
+            end(transfer, transfer.stallError())
         }
     }
 

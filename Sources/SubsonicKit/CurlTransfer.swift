@@ -3,6 +3,8 @@ internal import Synchronization
 /// A transfer as its owner sees it; the transport's thread keeps the rest (`CurlActiveTransfer`).
 final class CurlTransfer: HTTPTransfer {
     let request: HTTPRequest
+    /// Nil when the request's address is none that can be asked.
+    let origin: HTTPOrigin?
     let receiver: any HTTPReceiver
     /// Whether the body may come compressed and is capped: false for media, whose bytes have positions.
     let isWhole: Bool
@@ -11,6 +13,7 @@ final class CurlTransfer: HTTPTransfer {
 
     init(_ request: HTTPRequest, receiver: any HTTPReceiver, isWhole: Bool, mailbox: CurlMailbox) {
         self.request = request
+        origin = HTTPOrigin(request.url)
         self.receiver = receiver
         self.isWhole = isWhole
         self.mailbox = mailbox

@@ -9,6 +9,8 @@ public struct CurlTransportOptions: Sendable {
     /// A PEM file with the certificate authorities to trust instead of the system's, or nil.
     public var certificateFile: String?
     public var userAgent: String
+    /// Bytes that a whole answer may have, after decompression; a larger one fails at step `local`.
+    public var maximumBody: Int
     /// Schemes for which the environment names a proxy.
     var proxies: Set<String>
     /// What the environment excepts from proxies.
@@ -17,11 +19,13 @@ public struct CurlTransportOptions: Sendable {
     public init(
         maximumTransfersPerServer: Int = 8,
         certificateFile: String? = nil,
-        userAgent: String = "ShelvMPD/0.1"
+        userAgent: String = "ShelvMPD/0.1",
+        maximumBody: Int = 256 << 20
     ) {
         self.maximumTransfersPerServer = max(1, maximumTransfersPerServer)
         self.certificateFile = certificateFile
         self.userAgent = userAgent
+        self.maximumBody = maximumBody
         // The variables that libcurl looks at; HTTP_PROXY in capitals is none of them.
         let all = Self.environment("all_proxy") || Self.environment("ALL_PROXY")
         proxies = []

@@ -57,7 +57,8 @@ struct HTTPTestReader {
         while true {
             let count = unsafe recv(descriptor, &piece, piece.count, 0)
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
+            // No HTTP starts with the first byte of a TLS greeting, which has no lines to wait for.
+            guard count > 0, !(buffer.isEmpty && piece[0] == 0x16) else { return false }
             buffer += piece[..<count]
             return true
         }
