@@ -349,7 +349,7 @@ import Testing
 
         let nothing = Directories(Environment([:]))
         #expect(nothing.state == nil && nothing.cache == nil && nothing.configurations == ["/etc/shelvmpd.conf"])
-        #expect(Directories(Environment([:], accountHome: "/root")).state == "/root/.local/state/shelvmpd")
+        #expect(Directories(Environment([:], accountHome: "/acc")).state == "/acc/.local/state/shelvmpd")
     }
 
     @Test func withoutAHomeTheFoldersMustBeNamed() throws {

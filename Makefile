@@ -1,0 +1,64 @@
+# make run     installs what is needed, builds, and plays: your configuration if there is one, else a demo
+# make test    installs what is needed, checks and tests everything
+# Needed beforehand: Debian 12 (or packages of the same names), and a Swift 6.2 toolchain or later in PATH.
+
+SHELL := /bin/sh
+CONFIG ?=
+# What the compiler and the checks are strict about, beyond Package.swift.
+STRICT := -Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error
+CFLAGS ?= -O2 -g
+DEBUG := .build/debug
+RELEASE := .build/release
+
+.PHONY: run demo build test check soak format documents conversations install clean
+
+run:
+	@Scripts/install-packages build
+	@$(MAKE) --no-print-directory build
+	@CONFIG='$(CONFIG)' Scripts/run
+
+demo:
+	@Scripts/install-packages build demo
+	@$(MAKE) --no-print-directory build
+	@Scripts/demo
+
+build: $(RELEASE)/libshelvtap.so
+	swift build -c release --product shelvmpd
+
+# The plugin that copies the sound is plain C: built by SwiftPM it would link Swift's libraries.
+$(DEBUG)/libshelvtap.so $(RELEASE)/libshelvtap.so: Sources/AudioTap/tap.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -Werror -fPIC -shared -Wl,--as-needed -o $@ $< -lpthread
+
+# Everything, with real peers required. The closing lines of swift test come last.
+test:
+	@Scripts/install-packages build test
+	@$(MAKE) --no-print-directory check
+	swift build --build-tests $(STRICT)
+	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
+	Scripts/conversations --expected
+	SHELV_REQUIRE_REAL=1 swift test --skip-build $(STRICT)
+
+# What needs no build.
+check:
+	swift format lint -r --strict --configuration .swift-format Package.swift Sources Tests
+	Scripts/check-layers
+
+# The long runs, with full counts.
+soak: $(RELEASE)/libshelvtap.so
+	@Scripts/install-packages build test
+	SHELV_SOAK=1 SHELV_REQUIRE_REAL=1 swift test -c release -Xswiftc -enable-testing
+
+conversations:
+	swift build --product shelvmpd
+	Scripts/conversations
+
+format:
+	swift format -i -r --configuration .swift-format Package.swift Sources Tests
+
+# Writes the documents that come from tables of the program.
+documents:
+	SHELV_WRITE_DOCUMENTS=1 swift test --filter GeneratedDocumentTests
+
+clean:
+	swift package clean
