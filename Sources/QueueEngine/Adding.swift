@@ -14,6 +14,13 @@ extension Queue {
         let start = count
         let tier: Tier = isThreeTier && hasStarted ? .userQueue : .albumQueue
         insertEntries(fitting, ids: ids, at: start, tier: tier)
+        if snapshot != nil {
+            snapshot?.append(list.entries[start...])
+            for place in start..<count {
+                list[place].isLoose = true
+            }
+            hasLooseTail = true
+        }
         if let run = appendRun, run.upperBound == ids.lowerBound {
             appendRun = run.lowerBound..<ids.upperBound
         } else {
@@ -35,6 +42,10 @@ extension Queue {
         appendRun = nil
         insertEntries(fitting, ids: ids, at: position, tier: .albumQueue)
         labelLanded(position..<position + ids.count)
+        snapshot?.insert(
+            list.entries[position..<position + ids.count],
+            behind: position > 0 ? list[position - 1].id : nil
+        )
         return Addition(ids: ids, outcome: finish(step))
     }
 
@@ -77,6 +88,7 @@ extension Queue {
         if let place = current, place >= position {
             current = place + new.count
         }
+        insertIntoHiddenOrder(ids)
     }
 
     /// Takes that many consecutive ids that no entry has; none if there is no such run. They wrap to 1 behind 2^31 - 1.

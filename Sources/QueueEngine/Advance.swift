@@ -4,14 +4,19 @@ extension Queue {
     /// The successor is loaded, unless `isSounding`: then the player is in it already.
     mutating func advance(_ cause: AdvanceCause, isSounding: Bool = false, _ step: inout Step) {
         guard let old = current else { return }
-        let next = successor(cause)
+        stopsOnFailure = false
+        drawLapIfDue()
         let left = list[old].id
+        let next = successor(cause)
         if let next {
-            if isSounding, !next.isHeld {
-                enter(next.position, &step)
+            let isHeld = next.isHeld || (cause == .failure && state == .paused)
+            let position = next.beginsLap ? beginLap(&step) : next.position
+            if isSounding, !isHeld {
+                enter(position, &step)
+                state = .playing
                 preloaded = nil
             } else {
-                start(next.position, paused: next.isHeld, &step)
+                start(position, paused: isHeld, &step)
             }
             if next.isHeld, options.single == .oneShot {
                 options.single = .off
@@ -19,6 +24,7 @@ extension Queue {
             }
         } else {
             halt(&step)
+            reshuffleHiddenOrder()
             current = nil
         }
         if consumes(cause), next?.id != left {
@@ -46,12 +52,19 @@ extension Queue {
         }
     }
 
-    /// Takes entries other than the current one out of the list.
+    /// Takes entries other than the current one out of the list, the hidden order and the snapshot.
     mutating func removeEntries(_ range: Range<Int>) {
+        if range.count == 1, let place = hiddenOrder?.firstIndex(of: list[range.lowerBound].id) {
+            hiddenOrder?.remove(at: place)
+        }
         list.remove(range, version: version)
+        if let order = hiddenOrder, range.count > 1 {
+            hiddenOrder = order.filter { list.contains($0) }
+        }
         if let position = current, position >= range.upperBound {
             current = position - range.count
         }
+        snapshot?.compact(living: list)
         if isEmpty {
             hasStarted = false
         }

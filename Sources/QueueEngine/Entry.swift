@@ -100,6 +100,8 @@ public struct Entry: Sendable, Equatable {
     public internal(set) var tier: Tier
     /// 0 to 255, as `prio` shows it; in the three-tier mode positive exactly in the Play Next block.
     public internal(set) var priority: UInt8
+    /// Whether the entry waits at the end to be dealt into the shuffled part, at the next start of a song.
+    public internal(set) var isLoose: Bool
 
     init(id: EntryID, key: SongKey, tier: Tier, version: UInt32, priority: UInt8 = 0, range: PlaybackRange = .whole) {
         self.id = id
@@ -109,11 +111,12 @@ public struct Entry: Sendable, Equatable {
         self.slot = 0
         self.tier = tier
         self.priority = priority
+        self.isLoose = false
     }
 
     /// Compares all that a client can see, and the tier.
     public static func == (left: Entry, right: Entry) -> Bool {
         left.id == right.id && left.key == right.key && left.range == right.range && left.version == right.version
-            && left.tier == right.tier && left.priority == right.priority
+            && left.tier == right.tier && left.priority == right.priority && left.isLoose == right.isLoose
     }
 }

@@ -25,16 +25,4 @@ extension Queue {
         }
         return finish(step)
     }
-
-    /// Sets the priority, 0 to 255, of the entries of a span. Always a change, as in MPD.
-    /// - Throws: `badSongIndex`.
-    public mutating func setPriority(_ priority: UInt8, _ span: PositionSpan) throws(QueueError) -> Outcome {
-        let range = try span.clipped(to: count)
-        var step = Step()
-        touch(&step)
-        for position in range {
-            setShownPriority(priority, at: position)
-        }
-        return finish(step)
-    }
 }

@@ -116,7 +116,7 @@ struct EntryList: Sendable {
         }
     }
 
-    /// Writes version 0 into all entries, which every client's version is newer than: the counter began anew.
+    /// Writes version 0 into all entries, which means changed for everybody: the counter began anew.
     mutating func forgetVersions() {
         for place in entries.indices {
             entries[place].version = 0

@@ -4,15 +4,20 @@ extension Queue {
     /// - Throws: `openRangeNotSupported`, `badSongIndex`, `numberTooLarge`, `noCurrentSong`, `cannotMoveRelativeToItself`.
     public mutating func move(_ span: PositionSpan, to placement: Placement) throws(QueueError) -> Outcome {
         guard let end = span.end else { throw .openRangeNotSupported }
-        guard span.start >= 0, end >= span.start, end <= count, span.start < count else { throw .badSongIndex }
+        guard span.start >= 0, end >= span.start, end - span.start <= count else { throw .badSongIndex }
         let range = span.start..<end
         let target = try moveTarget(of: range, placement)
+        guard range.lowerBound < count, range.upperBound <= count else { throw .badSongIndex }
+        // MPD refuses to move nothing to the front, and counts moving nothing elsewhere as a modification.
+        guard !range.isEmpty || target > 0 else { throw .badSongIndex }
         var step = Step()
-        if target != range.lowerBound, !range.isEmpty {
+        if target != range.lowerBound {
             touch(&step)
             appendRun = nil
-            list.move(range, to: target, version: version)
-            relabelMoved(range, to: target)
+            recordingPlayNext { queue in
+                queue.list.move(range, to: target, version: queue.version)
+                queue.relabelMoved(range, to: target)
+            }
         }
         return finish(step)
     }
@@ -31,19 +36,8 @@ extension Queue {
         var step = Step()
         touch(&step)
         appendRun = nil
-        list.swap(first, second, version: version)
-        let involvesCurrent = first == current || second == current
-        if first == current {
-            current = second
-        } else if second == current {
-            current = first
-        }
-        if involvesCurrent {
-            normalizeTiers()
-        } else if isThreeTier {
-            let (tier, priority) = (list[first].tier, list[first].priority)
-            (list[first].tier, list[first].priority) = (list[second].tier, list[second].priority)
-            (list[second].tier, list[second].priority) = (tier, priority)
+        recordingPlayNext { queue in
+            queue.exchange(first, second)
         }
         return finish(step)
     }
@@ -52,6 +46,21 @@ extension Queue {
     /// - Throws: `noSuchSong`.
     public mutating func swap(id first: EntryID, with second: EntryID) throws(QueueError) -> Outcome {
         try swap(existingPosition(of: first), existingPosition(of: second))
+    }
+
+    private mutating func exchange(_ first: Int, _ second: Int) {
+        list.swap(first, second, version: version)
+        list[first].isLoose = false
+        list[second].isLoose = false
+        guard first == current || second == current else {
+            guard isThreeTier else { return }
+            let (tier, priority) = (list[first].tier, list[first].priority)
+            (list[first].tier, list[first].priority) = (list[second].tier, list[second].priority)
+            (list[second].tier, list[second].priority) = (tier, priority)
+            return
+        }
+        current = first == current ? second : first
+        normalizeTiers()
     }
 
     /// The position of the first moved entry after the move.
@@ -63,7 +72,9 @@ extension Queue {
             return position
         case .afterCurrent(let distance):
             let anchor = try anchor(outside: range)
-            guard distance >= 0, distance < remaining - anchor else { throw .numberTooLarge(distance) }
+            guard distance >= 0, distance <= remaining - anchor else { throw .numberTooLarge(distance) }
+            // MPD's limit is one too high; what lies between is refused later.
+            guard distance < remaining - anchor else { throw .badSongIndex }
             return anchor + 1 + distance
         case .beforeCurrent(let distance):
             let anchor = try anchor(outside: range)

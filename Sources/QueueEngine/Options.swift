@@ -1,9 +1,17 @@
 extension Queue {
-    /// Switches the shuffled order on or off. Nothing when it is so already.
+    /// Switches the shuffled order on or off. Nothing when it is so already. While stopped, switching it on forgets the
+    /// current entry, as in MPD.
     public mutating func setRandom(_ isOn: Bool) -> Outcome {
         var step = Step()
         if options.random != isOn {
             options.random = isOn
+            switch (isThreeTier, isOn) {
+            case (true, true): shuffleOn(&step)
+            case (true, false): shuffleOff(&step)
+            case (false, true): hideOrder()
+            case (false, false): hiddenOrder = nil
+            }
+            nextLap = nil
             step.changes.insert(.options)
         }
         return finish(step)

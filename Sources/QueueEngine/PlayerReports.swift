@@ -54,6 +54,7 @@ extension Queue {
         let isEnough = isThreeTier ? failuresInARow >= 5 : stopsOnFailure || failuresInARow >= count
         if isEnough {
             halt(&step)
+            reshuffleHiddenOrder()
         } else {
             advance(.failure, &step)
         }

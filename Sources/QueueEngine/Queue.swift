@@ -24,6 +24,14 @@ public struct Queue: Sendable {
     var hasStarted = false
     /// The ids of the last append run: the entries at the end that were appended with no other edit in between.
     var appendRun: Range<EntryID>?
+    /// While random is on in the three-tier mode: the way back.
+    var snapshot: ShuffleSnapshot?
+    /// Whether there may be loose entries.
+    var hasLooseTail = false
+    /// While random is on in the mode `mpd`: the ids in the order of playing.
+    var hiddenOrder: [EntryID]?
+    /// The order of the next shuffled round, while the last entry of this one is current.
+    var nextLap: [EntryID]?
     /// What the player was last told to let follow.
     var preloaded: EntryID?
     /// The entry that the player can no longer avoid.

@@ -24,6 +24,9 @@ extension Queue {
         halt(&step)
         list = EntryList()
         current = nil
+        hasLooseTail = false
+        snapshot = snapshot.map { _ in ShuffleSnapshot(EmptyCollection()) }
+        hiddenOrder = hiddenOrder.map { _ in [] }
         hasStarted = false
         appendRun = nil
         return finish(step)
@@ -32,36 +35,38 @@ extension Queue {
     private mutating func remove(_ range: Range<Int>, _ step: inout Step) {
         touch(&step)
         appendRun = nil
-        var end = range.upperBound
-        while let position = current, (range.lowerBound..<end).contains(position) {
-            removeEntries(position + 1..<end)
-            leaveDeleted(position, doomed: range.lowerBound..<position, &step)
-            removeEntries(position..<position + 1)
-            end = position
-        }
-        removeEntries(range.lowerBound..<end)
-        if current == nil {
-            bringPlayNextToFront()
-        }
-    }
-
-    /// Passes on the role of the current entry, which is about to be removed. If it goes to a doomed entry, nothing is
-    /// loaded, because that one is removed next.
-    private mutating func leaveDeleted(_ position: Int, doomed: Range<Int>, _ step: inout Step) {
-        guard state != .stopped, let next = successor(.deletion) else {
-            halt(&step)
-            current = nil
+        guard let position = current, range.contains(position) else {
+            removeEntries(range)
             return
         }
-        if state == .paused {
-            halt(&step)
-            current = next.position
-        } else if doomed.contains(next.position) {
-            current = next.position
-        } else if next.id == committed {
-            enterCommitted(next.position, &step)
+        removeEntries(position + 1..<range.upperBound)
+        removeEntries(range.lowerBound..<position)
+        removeCurrent(&step)
+    }
+
+    /// Removes the current entry and passes its role on.
+    private mutating func removeCurrent(_ step: inout Step) {
+        guard let id = currentID else { return }
+        drawLapIfDue()
+        if state != .stopped, let next = successor(.deletion) {
+            let position = next.beginsLap ? beginLap(&step) : next.position
+            if state == .paused {
+                halt(&step)
+                current = position
+            } else if next.id == committed {
+                enterCommitted(position, &step)
+            } else {
+                start(position, &step)
+            }
         } else {
-            start(next.position, &step)
+            halt(&step)
+            current = nil
+        }
+        if let position = list.position(of: id) {
+            removeEntries(position..<position + 1)
+        }
+        if current == nil {
+            bringPlayNextToFront()
         }
     }
 

@@ -10,33 +10,49 @@ extension Queue {
         guard range.count > 1 else { return finish(step) }
         touch(&step)
         appendRun = nil
-        let isFull = range.count == count
-        let labels = range.map { (list[$0].tier, list[$0].priority) }
+        recordingPlayNext { queue in
+            queue.shufflePositions(range)
+        }
+        if snapshot != nil, !hasStarted, range.count == count {
+            // A shuffled start: this order is the one to go back to.
+            snapshot = ShuffleSnapshot(list.entries)
+        }
+        return finish(step)
+    }
+
+    private mutating func shufflePositions(_ range: Range<Int>) {
+        let labels = range.count == count ? nil : range.map { (list[$0].tier, list[$0].priority) }
         var first = range.lowerBound
-        if state != .stopped, let position = current {
-            if range.contains(position) {
-                if position != first {
-                    list.swap(first, position, version: version)
-                    current = first
-                }
-                first += 1
-            }
-        } else {
+        if state == .stopped {
             current = nil
+        } else if let position = current, range.contains(position) {
+            if position != first {
+                list.swap(first, position, version: version)
+                current = first
+            }
+            first += 1
         }
         var arranged = Array(list.entries[first..<range.upperBound])
         arranged.shuffle(using: &random)
         list.rearrange(first..<range.upperBound, as: arranged, version: version)
-        guard isThreeTier else { return finish(step) }
-        for (place, label) in zip(range, labels) where place != current {
-            list[place].tier = isFull ? .albumQueue : label.0
-            setShownPriority(isFull ? 0 : label.1, at: place)
+        if isThreeTier {
+            relabelShuffled(range, labels: labels)
+        }
+    }
+
+    /// Gives the positions of a shuffled range their labels back; without labels all of it becomes album queue.
+    private mutating func relabelShuffled(_ range: Range<Int>, labels: [(Tier, UInt8)]?) {
+        for (offset, place) in range.enumerated() where place != current {
+            list[place].tier = labels?[offset].0 ?? .albumQueue
+            setShownPriority(labels?[offset].1 ?? 0, at: place)
+            if labels == nil || list[place].tier != .userQueue {
+                list[place].isLoose = false
+            }
         }
         if current == nil {
             bringPlayNextToFront()
         } else {
             normalizeTiers()
         }
-        return finish(step)
     }
 }

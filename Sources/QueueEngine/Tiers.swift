@@ -81,6 +81,7 @@ extension Queue {
         }
         for place in range {
             list[place].tier = tier
+            list[place].isLoose = false
             setShownPriority(priority, at: place)
         }
     }
@@ -92,14 +93,20 @@ extension Queue {
         list[position].version = version
     }
 
+    /// What stands before the current entry is history: no label, no priority. O(n).
+    mutating func relabelHistory() {
+        for place in 0..<upcomingStart where place != current {
+            list[place].tier = .albumQueue
+            list[place].isLoose = false
+            setShownPriority(0, at: place)
+        }
+    }
+
     /// After the current entry itself was moved: what is before it is history, and the upcoming labels become blocks
     /// again without moving anything. O(n).
     mutating func normalizeTiers() {
         guard isThreeTier else { return }
-        for place in 0..<upcomingStart where place != current {
-            list[place].tier = .albumQueue
-            setShownPriority(0, at: place)
-        }
+        relabelHistory()
         var playNextEnd = upcomingStart
         var position = count
         while position > upcomingStart {
@@ -113,10 +120,8 @@ extension Queue {
         var behind: UInt8 = 1
         while position > upcomingStart {
             position -= 1
-            if list[position].tier != .playNext {
-                list[position].tier = .playNext
-                setShownPriority(behind, at: position)
-            }
+            list[position].tier = .playNext
+            list[position].isLoose = false
             behind = max(behind, list[position].priority)
             setShownPriority(behind, at: position)
         }

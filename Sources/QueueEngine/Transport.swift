@@ -3,7 +3,6 @@ extension Queue {
     /// or in an empty queue.
     public mutating func play() -> Outcome {
         var step = Step()
-        forgetFailures()
         switch state {
         case .playing:
             break
@@ -11,7 +10,8 @@ extension Queue {
             resume(&step)
         case .stopped:
             if !isEmpty {
-                go(to: current ?? 0, at: .zero, paused: false, &step)
+                forgetFailures()
+                startFromStop(&step)
             }
         }
         return finish(step)
@@ -23,7 +23,7 @@ extension Queue {
         try checkPosition(position)
         var step = Step()
         forgetFailures()
-        go(to: position, at: .zero, paused: false, &step)
+        go(to: position, at: .zero, paused: false, isSeek: false, &step)
         return finish(step)
     }
 
@@ -54,7 +54,10 @@ extension Queue {
     /// Stops; the current entry stays current.
     public mutating func stop() -> Outcome {
         var step = Step()
-        halt(&step)
+        if state != .stopped {
+            halt(&step)
+            reshuffleHiddenOrder()
+        }
         return finish(step)
     }
 
@@ -81,12 +84,10 @@ extension Queue {
         guard state != .stopped, let position = current else { throw .notPlaying }
         var step = Step()
         forgetFailures()
-        if position > 0 {
-            go(to: position - 1, at: .zero, paused: false, &step)
-        } else if !isThreeTier, options.repeat {
-            go(to: count - 1, at: .zero, paused: false, &step)
+        if isThreeTier {
+            go(to: max(0, position - 1), at: .zero, paused: false, isSeek: false, &step)
         } else {
-            go(to: 0, at: .zero, paused: false, &step)
+            start(preceding(position) ?? (options.repeat ? lastInOrder : position), &step)
         }
         return finish(step)
     }
@@ -104,7 +105,7 @@ extension Queue {
             step.effects.append(.seek(max(.zero, time)))
             step.changes.insert(.player)
         } else {
-            go(to: position, at: max(.zero, time), paused: state == .paused, &step)
+            go(to: position, at: max(.zero, time), paused: state == .paused, isSeek: true, &step)
         }
         return finish(step)
     }
@@ -123,9 +124,10 @@ extension Queue {
     }
 
     /// Starts the entry at a valid position because a client asked for it.
-    mutating func go(to position: Int, at time: Duration, paused: Bool, _ step: inout Step) {
+    private mutating func go(to position: Int, at time: Duration, paused: Bool, isSeek: Bool, _ step: inout Step) {
         guard isThreeTier else {
-            start(position, at: time, paused: paused, &step)
+            bringForward(position)
+            start(position, at: time, paused: paused, keepsPriority: isSeek, &step)
             return
         }
         let target: Int
@@ -143,6 +145,9 @@ extension Queue {
                 jump(to: position, at: time, paused: paused, &step)
                 return
             }
+        } else if options.random {
+            shuffleForStart(choosing: position, &step)
+            target = 0
         } else {
             target = goWithoutCurrent(to: position, &step)
         }
@@ -163,8 +168,7 @@ extension Queue {
     /// If it belongs to the last append run, the rest of the run behind it comes along to the front of the album queue.
     private mutating func jump(to position: Int, at time: Duration, paused: Bool, _ step: inout Step) {
         guard configuration.jump == .move else {
-            start(position, at: time, paused: paused, &step)
-            relabelHistory(&step)
+            jumpByPointer(to: position, at: time, paused: paused, &step)
             return
         }
         let target = upcomingStart
@@ -181,8 +185,22 @@ extension Queue {
             touch(&step)
             list.move(rest, to: front, version: version)
         }
+        // The listener wants it here, so it is here without random too.
+        snapshot?.moveToFrontOfAlbum(list.entries[front..<front + rest.count].map(\.id))
         for place in front..<front + rest.count {
             list[place].tier = .albumQueue
+            list[place].isLoose = false
+        }
+    }
+
+    /// Forward with the pointer alone: what it passes over is history.
+    private mutating func jumpByPointer(to position: Int, at time: Duration, paused: Bool, _ step: inout Step) {
+        if list.entries[upcomingStart..<position].contains(where: { $0.priority > 0 }) {
+            touch(&step)
+        }
+        recordingPlayNext { queue in
+            queue.start(position, at: time, paused: paused, &step)
+            queue.relabelHistory()
         }
     }
 
@@ -207,15 +225,18 @@ extension Queue {
         return target
     }
 
-    /// What the pointer has passed over is history: no tier, no priority.
-    private mutating func relabelHistory(_ step: inout Step) {
-        for place in 0..<(current ?? 0) {
-            list[place].tier = .albumQueue
-            if list[place].priority > 0 {
-                touch(&step)
-                setShownPriority(0, at: place)
-            }
+    /// Starts the current entry, or the first one; without a current entry under random, of a list shuffled anew.
+    private mutating func startFromStop(_ step: inout Step) {
+        guard isThreeTier else {
+            start(current ?? firstInOrder, &step)
+            return
         }
+        if current == nil, options.random {
+            shuffleForStart(choosing: nil, &step)
+            start(0, &step)
+            return
+        }
+        go(to: current ?? 0, at: .zero, paused: false, isSeek: false, &step)
     }
 
     /// A command of the listener begins a new count of failures.
