@@ -22,6 +22,8 @@ let package = Package(
         // C libraries of the system. libmpv has no pkgConfig: Debian's mpv.pc makes SwiftPM warn at every build.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMPV"),
+        .systemLibrary(name: "CResample"),
+        .systemLibrary(name: "CAudioTap", path: "Sources/AudioTap"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
@@ -50,7 +52,7 @@ let package = Package(
         ),
         .target(
             name: "Playback",
-            dependencies: ["SubsonicKit", "CMPV", "CLinux", "Logging"],
+            dependencies: ["SubsonicKit", "CMPV", "CResample", "CAudioTap", "CLinux", "Logging"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -66,7 +68,11 @@ let package = Package(
         .testTarget(name: "QueueEngineTests", dependencies: ["QueueEngine", "Support"], swiftSettings: strict),
         .testTarget(name: "SubsonicKitTests", dependencies: ["SubsonicKit", "Support"], swiftSettings: strict),
         .testTarget(name: "LibraryTests", dependencies: ["Library", "Support"], swiftSettings: strict),
-        .testTarget(name: "PlaybackTests", dependencies: ["Playback", "Support"], swiftSettings: strict),
+        .testTarget(
+            name: "PlaybackTests",
+            dependencies: ["Playback", "SubsonicKit", "Logging", "CLinux", "Support"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "ServerTests", dependencies: ["ShelvMPD", "Support"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

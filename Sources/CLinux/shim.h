@@ -39,6 +39,27 @@ static inline void shelv_name_thread(const char *name) { (void)pthread_setname_n
 extern int memfd_create(const char *, unsigned int);
 static inline int shelv_memory_file(const char *name) { return memfd_create(name, 1 /* MFD_CLOEXEC */); }
 
+// Nanoseconds of the monotonic clock, and a condition that waits by it. (timespec is two modules' type in Swift.)
+static inline uint64_t shelv_monotonic_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static inline int shelv_cond_init_monotonic(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int code = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return code;
+}
+
+static inline int shelv_cond_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t monotonic) {
+    struct timespec time = {(time_t)(monotonic / 1000000000u), (long)(monotonic % 1000000000u)};
+    return pthread_cond_timedwait(condition, mutex, &time);
+}
+
 // open() and fcntl() are variadic and so not imported.
 static inline int shelv_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int shelv_fcntl(int fd, int command, long argument) { return fcntl(fd, command, argument); }

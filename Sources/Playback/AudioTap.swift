@@ -1,0 +1,152 @@
+import CAudioTap
+import Synchronization
+
+/// Takes the samples out of libmpv's filter chain and lets the outputs without a device have them.
+///
+/// libmpv decodes some 0.4 s ahead of the sound. In real time the samples wait here until they are due, so that what is
+/// cut off by a seek or a stop before anyone could hear it never reaches an output.
+final class AudioTap: Sendable {
+    struct State {
+        var queue = SampleQueue()
+        /// Samples of these streams and older ones are dropped.
+        var discarded: UInt64 = 0
+        /// Grows with each cut.
+        var cuts = 0
+        var isPaused = false
+        /// What to run when everything has been written.
+        var drains: [@Sendable () -> Void] = []
+        /// Which outputs take part, by their place among the tap's outputs.
+        var enabled: [Bool]
+        var gain: Float = 1
+        /// Nothing is taken any more; what is there is written if `isTimed` is false.
+        var isClosing = false
+        var hasEnded = false
+    }
+
+    /// Samples that may wait: far more than libmpv decodes ahead in real time, and enough for tests that are faster.
+    fileprivate static let limit = Duration.seconds(20)
+
+    let monitor: Monitor<State>
+    let isTimed: Bool
+    private let library: TapLibrary
+    private let slot: Int32
+    private let context: Sink
+
+    /// What the library's call back gets; only refers to the state, so that it may outlive the tap.
+    private final class Sink: Sendable {
+        let monitor: Monitor<State>
+        let isTimed: Bool
+
+        init(_ monitor: Monitor<State>, isTimed: Bool) {
+            self.monitor = monitor
+            self.isTimed = isTimed
+        }
+
+        func take(_ block: SampleBlock) {
+            // In real time libmpv must never wait for us.
+            _ = monitor.wait { state in
+                if state.isClosing || block.stream <= state.discarded { return true }
+                if !isTimed && state.queue.length > AudioTap.limit { return nil }
+                state.queue.append(block)
+                return true
+            }
+            monitor.update { _ in }
+        }
+    }
+
+    /// - Parameters:
+    ///   - outputs: `file` and `fifo` ones.
+    ///   - onProblem: hears, on the writer's thread, when one of them fails, and with nil when it works again.
+    init(
+        outputs: [OutputConfiguration],
+        library: TapLibrary,
+        isTimed: Bool,
+        onProblem: @escaping @Sendable (_ output: Int, _ problem: String?) -> Void
+    ) throws(PlayerError) {
+        let monitor = Monitor(State(enabled: outputs.map(\.enabled)))
+        let sink = Sink(monitor, isTimed: isTimed)
+        self.monitor = monitor
+        self.isTimed = isTimed
+        self.library = library
+        context = sink
+        guard let slot = unsafe library.attach(Unmanaged.passUnretained(sink).toOpaque(), takeSamples) else {
+            throw PlayerError("too many taps")
+        }
+        self.slot = slot
+        let started = startThread(named: "tap") {
+            var writer = TapWriter(outputs, monitor: monitor, isTimed: isTimed, onProblem: onProblem)
+            writer.run()
+            monitor.update { $0.hasEnded = true }
+        }
+        guard started else { throw PlayerError("no thread for the tap") }
+    }
+
+    /// The filter in libmpv's words.
+    var filter: String { "lavfi=[ladspa=file=\(library.path):plugin=tap:controls=c0=\(slot)]" }
+
+    /// Throws away what was not yet due: a seek, a stop or another song follows.
+    func cut() {
+        let newest = library.newestStream
+        monitor.update { state in
+            state.cuts += 1
+            // Faster than real time everything counts as heard.
+            guard isTimed else { return }
+            state.discarded = max(state.discarded, newest)
+            state.queue.removeAll(through: newest)
+        }
+    }
+
+    func setPaused(_ isPaused: Bool) { monitor.update { $0.isPaused = isPaused } }
+
+    func setEnabled(_ output: Int, _ isEnabled: Bool) {
+        monitor.update { state in
+            if state.enabled.indices.contains(output) { state.enabled[output] = isEnabled }
+        }
+    }
+
+    /// Sets what outputs with `appliesVolume` multiply samples by.
+    func setGain(_ gain: Float) { monitor.update { $0.gain = gain } }
+
+    /// Calls `body` on the writer's thread when everything there is has been written.
+    func drain(_ body: @escaping @Sendable () -> Void) { monitor.update { $0.drains.append(body) } }
+
+    /// Lets libmpv go on without a listener. To be called before libmpv is ended.
+    func beginClosing() { monitor.update { $0.isClosing = true } }
+
+    /// Ends the writer and returns when it has. To be called after libmpv is ended.
+    func close() {
+        beginClosing()
+        library.detach(slot)
+        _ = monitor.wait { $0.hasEnded ? true : nil }
+    }
+
+    fileprivate static func take(_ context: UnsafeMutableRawPointer, _ block: SampleBlock) {
+        unsafe Unmanaged<Sink>.fromOpaque(context).takeUnretainedValue().take(block)
+    }
+}
+
+/// Called on libmpv's thread with samples that are lent until return.
+private func takeSamples(
+    _ context: UnsafeMutableRawPointer?,
+    _ stream: UInt64,
+    _ rate: UInt32,
+    _ channels: UInt32,
+    _ planes: UnsafePointer<UnsafePointer<Float>?>?,
+    _ frames: UInt32
+) {
+    guard let context = unsafe context, let planes = unsafe planes, frames > 0 else { return }
+    var samples: [Float] = []
+    samples.reserveCapacity(Int(channels) * Int(frames))
+    for channel in 0..<Int(channels) {
+        unsafe samples.append(contentsOf: UnsafeBufferPointer(start: planes[channel], count: Int(frames)))
+    }
+    guard samples.count == Int(channels) * Int(frames) else { return }
+    let block = SampleBlock(
+        stream: stream,
+        rate: Int(rate),
+        channels: Int(channels),
+        frames: Int(frames),
+        samples: samples
+    )
+    unsafe AudioTap.take(context, block)
+}

@@ -1,0 +1,100 @@
+/// The properties of libmpv that the player observes, asks for or sets. Their names occur nowhere else.
+enum MPVProperty: String, CaseIterable {
+    /// Seconds into the current entry by what is audible; negative before its first sound is heard.
+    case position = "time-pos"
+    case duration
+    /// Of the decoder's output: a map with `samplerate`, `channel-count`, `format`.
+    case audioParameters = "audio-params"
+    case audioCodec = "audio-codec-name"
+    /// Of the compressed stream, in bit/s.
+    case bitRate = "audio-bitrate"
+    case pause
+    /// Playback waits for the demuxer, and that for us.
+    case isStarving = "paused-for-cache"
+    /// Nothing is loaded, and everything has been heard.
+    case isIdle = "idle-active"
+    /// The driver in use; `null` may be the fallback.
+    case currentOutput = "current-ao"
+    case volume
+    case output = "ao"
+    case device = "audio-device"
+
+    /// The observed ones, with the format to get them in.
+    static let observed: [(MPVProperty, MPVValue.Format)] = [
+        (.duration, .number), (.audioParameters, .node), (.audioCodec, .text), (.isStarving, .flag), (.isIdle, .flag),
+        (.currentOutput, .text),
+    ]
+}
+
+/// A value of libmpv, copied.
+enum MPVValue: Equatable, Sendable {
+    enum Format { case flag, number, text, node }
+
+    /// Not available at the moment.
+    case none
+    case flag(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case map([String: MPVValue])
+    case list([MPVValue])
+
+    var text: String? { if case .text(let value) = self { value } else { nil } }
+    var isTrue: Bool { self == .flag(true) }
+
+    /// Any number, if it is a finite one.
+    var number: Double? {
+        switch self {
+        case .number(let value): value.isFinite ? value : nil
+        case .integer(let value): Double(value)
+        default: nil
+        }
+    }
+
+    subscript(key: String) -> MPVValue {
+        if case .map(let values) = self { values[key] ?? .none } else { .none }
+    }
+}
+
+/// What libmpv tells, copied.
+enum MPVEvent {
+    enum End: Equatable { case endOfFile, stopped, error, redirect, other }
+
+    /// The time of the wait is over, or `wake` was called.
+    case nothing
+    case startFile(entry: Int64)
+    case fileLoaded
+    case playbackRestart
+    case endFile(entry: Int64, End, message: String, isOutputFailure: Bool)
+    case property(MPVProperty, MPVValue)
+    /// The answer to an asynchronous call; `isError` when it failed.
+    case reply(tag: UInt64, isError: Bool, MPVValue)
+    case log(String)
+    case shutdown
+    case other
+}
+
+extension MPVHandle {
+    /// How a player's handle is set up: sound only, nothing from the user's mpv configuration, no scripts.
+    static func options(isTimed: Bool) -> [(String, String)] {
+        [
+            ("config", "no"), ("terminal", "no"), ("idle", "yes"), ("vid", "no"), ("sid", "no"),
+            // Each of these would run a Lua thread.
+            ("load-scripts", "no"), ("ytdl", "no"), ("osc", "no"), ("load-stats-overlay", "no"),
+            ("load-osd-console", "no"), ("load-auto-profiles", "no"),
+            ("input-default-bindings", "no"), ("input-vo-keyboard", "no"),
+            // A file from a server must not name other files.
+            ("access-references", "no"), ("load-unsafe-playlists", "no"), ("autoload-files", "no"),
+            ("audio-display", "no"),
+            // "weak" opens the device anew where the format changes, instead of converting hi-res songs to the first
+            // song's format; songs of one format still follow without a gap.
+            ("gapless-audio", "weak"), ("prefetch-playlist", "yes"),
+            // Our own protocol is no network to libmpv: without these it would read one second ahead.
+            ("cache", "yes"), ("cache-secs", "20"), ("cache-pause", "yes"), ("cache-pause-wait", "0.5"),
+            ("demuxer-max-bytes", "48MiB"), ("demuxer-max-back-bytes", "8MiB"),
+            ("hr-seek", "yes"), ("audio-pitch-correction", "no"), ("replaygain", "no"), ("volume-max", "100"),
+            ("audio-fallback-to-null", "yes"), ("audio-client-name", "ShelvMPD"),
+            ("ao-null-untimed", isTimed ? "no" : "yes"),
+        ]
+    }
+}

@@ -1,0 +1,108 @@
+import Glibc
+
+/// Which outputs take part, and what libmpv must be told for that. Belongs to the player's thread.
+struct OutputBoard {
+    /// While the wanted device is missing it is looked for this often.
+    static let retryInterval = Duration.seconds(30)
+    /// Drivers for a device that is not named, in order; all of them fail fast where there is no sound.
+    static let usualDrivers = "pulse,pipewire,alsa"
+
+    let configurations: [OutputConfiguration]
+    let tap: AudioTap?
+    private var enabled: [Bool]
+    /// Places of the tap's outputs in the configuration.
+    private let tapped: [Int]
+    private var problem: String?
+    private var driver: String?
+    /// When to look for the device again.
+    private(set) var retryDue = UInt64.max
+
+    /// - Parameters:
+    ///   - tapped: places in `configurations` of the outputs that `tap` serves, in its order.
+    init(_ configurations: [OutputConfiguration], tap: AudioTap?, tapped: [Int]) {
+        self.configurations = configurations
+        self.tap = tap
+        self.tapped = tapped
+        enabled = configurations.map(\.enabled)
+    }
+
+    /// libmpv plays to one device at most: the first enabled one.
+    private var device: (index: Int, driver: String?, device: String?)? {
+        for (index, configuration) in configurations.enumerated() where enabled[index] {
+            if case .device(let driver, let device) = configuration.kind { return (index, driver, device) }
+        }
+        return nil
+    }
+
+    /// libmpv's `ao` and `audio-device`.
+    var selection: (driver: String, device: String) {
+        guard let chosen = device else { return ("null", "auto") }
+        let driver = chosen.driver ?? Self.usualDrivers
+        guard let name = chosen.device, !name.isEmpty else { return (driver, "auto") }
+        return (driver, chosen.driver.map { "\($0)/\(name)" } ?? name)
+    }
+
+    /// libmpv's `af` for a song: its gain, then the tap, at the very end.
+    func filters(gain: Float?) -> String {
+        var filters: [String] = []
+        if let gain, gain.isFinite, gain != 0 {
+            let hundredths = Int((min(max(gain, -60), 30) * 100).rounded())
+            let sign = hundredths < 0 ? "-" : ""
+            let (whole, part) = hundredths.magnitude.quotientAndRemainder(dividingBy: 100)
+            let decibels = "\(sign)\(whole).\(part < 10 ? "0" : "")\(part)"
+            filters.append("lavfi=[volume=volume=\(decibels)dB:precision=float]")
+        }
+        if let tap { filters.append(tap.filter) }
+        return filters.joined(separator: ",")
+    }
+
+    /// Switches an output on or off; unknown ones are ignored.
+    mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ handle: MPVHandle) {
+        guard configurations.indices.contains(index), enabled[index] != isEnabled else { return }
+        let old = selection
+        enabled[index] = isEnabled
+        if let place = tapped.firstIndex(of: index) { tap?.setEnabled(place, isEnabled) }
+        guard selection != old else { return }
+        problem = nil
+        retryDue = .max
+        // libmpv opens the device anew and decodes what was not yet heard once more.
+        tap?.cut()
+        handle.set(.device, selection.device)
+        handle.set(.output, selection.driver)
+    }
+
+    /// Sets the volume, 0...100, by the law of MPD's software mixer: loudness grows evenly over the scale.
+    func setVolume(_ percent: Int, _ handle: MPVHandle) {
+        let gain = Self.gain(ofVolume: percent)
+        handle.set(.volume, Self.mpvVolume(ofGain: gain))
+        tap?.setGain(Float(gain))
+    }
+
+    /// The factor for samples: 0 for volume 0, 1 for 100, between them (e^(v/25) - 1) / (e^4 - 1).
+    static func gain(ofVolume percent: Int) -> Double {
+        let volume = Double(min(max(percent, 0), 100))
+        return (exp(volume / 25) - 1) / (exp(4) - 1)
+    }
+
+    /// libmpv's `volume`: its own law is the cube of a hundredth.
+    static func mpvVolume(ofGain gain: Double) -> Double { cbrt(gain) * 100 }
+
+    /// Takes note of the driver that libmpv uses, nil for none. Returns what has changed about the wanted device.
+    mutating func driverIs(_ driver: String?) -> (index: Int, text: String?)? {
+        self.driver = driver
+        guard let device, let driver, !driver.isEmpty else { return nil }
+        let isMissing = driver == "null" && device.driver != "null"
+        retryDue = isMissing ? monotonicNow().advanced(by: Self.retryInterval) : .max
+        let text = isMissing ? "no audio device found, playing silence" : nil
+        guard text != problem else { return nil }
+        problem = text
+        return (device.index, text)
+    }
+
+    /// Looks for the device again.
+    mutating func retry(_ handle: MPVHandle) {
+        retryDue = monotonicNow().advanced(by: Self.retryInterval)
+        tap?.cut()
+        handle.command(["ao-reload"])
+    }
+}

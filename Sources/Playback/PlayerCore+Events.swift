@@ -1,0 +1,311 @@
+import Logging
+
+// What libmpv and the fetchers tell.
+
+extension PlayerCore {
+    /// The song that libmpv is at.
+    private var playing: Slot? {
+        guard let entry else { return nil }
+        if current?.entry == entry { return current }
+        return next?.entry == entry ? next : nil
+    }
+
+    func take(_ event: MPVEvent) {
+        switch event {
+        case .startFile(let entry):
+            self.entry = entry
+            arrive()
+        case .fileLoaded:
+            playing?.isLoaded = true
+            appendNext()
+        case .playbackRestart:
+            restarted()
+        case .endFile(let entry, let end, let message, let isOutputFailure):
+            ended(entry, end, message, isOutputFailure: isOutputFailure)
+        case .property(let property, let value):
+            changed(property, value)
+        case .reply(let tag, let isError, let value):
+            answered(Tag(rawValue: tag), isError: isError, value)
+        case .log(let line):
+            log.debug("mpv \(line)")
+        case .nothing, .shutdown, .other:
+            break
+        }
+    }
+
+    private func answered(_ tag: Tag, isError: Bool, _ value: MPVValue) {
+        switch tag.kind {
+        case .none:
+            break
+        case .load:
+            guard let slot = [current, next].compactMap({ $0 }).first(where: { $0.number == tag.number }) else {
+                return
+            }
+            if case .integer(let entry) = value["playlist_entry_id"], !isError {
+                slot.entry = entry
+                arrive()
+            } else if slot === current {
+                fail(.transport("libmpv refuses to load the song"))
+            }
+        case .position:
+            guard !isError, let seconds = value.number else { return }
+            positionIs(seconds, number: tag.number)
+        case .bitRate:
+            guard !isError, let bits = value.number, bits >= 0, bits < 1e9, let current,
+                current.number == tag.number
+            else { return }
+            let rate = Int((bits / 1000).rounded())
+            if rate != current.bitRate {
+                current.bitRate = rate
+                emit(.bitRate(current.id, rate))
+            }
+        case .seek:
+            guard seekInFlight?.number == tag.number else { return }
+            if isError {
+                seekInFlight = nil
+                askPosition()
+            } else {
+                seekInFlight?.isTaken = true
+            }
+        }
+    }
+
+    // MARK: Natural change of song
+
+    /// libmpv is at an entry: is it the next song's?
+    private func arrive() {
+        guard let next, let entry, next.entry == entry, !isInNext else { return }
+        isInNext = true
+        // Until libmpv says when the new song will be heard: when the old one must be over.
+        let left = current?.knownDuration.map { $0 - position.elapsed(at: monotonicNow()) } ?? .milliseconds(500)
+        let bounded = min(max(left, .zero), .seconds(1)) + .milliseconds(100)
+        audibleDue = isPaused ? .max : monotonicNow().advanced(by: bounded)
+    }
+
+    /// The listener hears the next song now, or should: it becomes the current one.
+    func becomeAudible(elapsed: Duration) {
+        guard isInNext, let old = current, let new = next else { return }
+        audibleDue = .max
+        isInNext = false
+        current = new
+        next = nil
+        toldTrouble = nil
+        release(old)
+        handle.command(["playlist-remove", "0"])
+        new.isAnnounced = true
+        emit(.audible(new.id))
+        tellFacts(new)
+        report(elapsed, advances: new.isSounding && !isPaused && !isStarving)
+        new.song?.fetcher.fetchAll()
+        if !new.isSounding { patienceDue = monotonicNow().advanced(by: Self.patienceInSong) }
+        switch new.outcome {
+        case .failed(let failure): fail(failure)
+        case .ended where isIdle: drain()
+        case .ended, nil: break
+        }
+    }
+
+    // MARK: Sound and silence
+
+    private func restarted() {
+        guard let slot = playing else { return }
+        slot.isSounding = true
+        if let seek = seekInFlight {
+            guard seek.isTaken else { return }
+            seekInFlight = nil
+        }
+        if slot === current {
+            patienceDue = .max
+            if !slot.isAnnounced {
+                slot.isAnnounced = true
+                emit(.started(slot.id))
+                tellFacts(slot)
+            }
+            if !isStarving { tellRecovery() }
+        }
+        askPosition()
+    }
+
+    private func ended(_ entry: Int64, _ end: MPVEvent.End, _ message: String, isOutputFailure: Bool) {
+        guard let slot = [current, next].compactMap({ $0 }).first(where: { $0.entry == entry }) else { return }
+        let fetcher = slot.song?.fetcher
+        if let generation = fetcher?.file.monitor.withLock({ $0.generation }), generation != slot.generation {
+            // The reader was cut off because the file is another one; the fetcher's notice reloads the song.
+            return
+        }
+        let outcome: Slot.Outcome
+        switch end {
+        case .stopped, .other:
+            return
+        case .endOfFile:
+            // Without an error libmpv also ends a song of which no more bytes come.
+            outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
+        case .error where isOutputFailure:
+            outcome = .failed(.transport("no audio output: \(message)"))
+        case .error:
+            outcome = .failed(fetcher?.failure ?? .permanent("this file can't be played: \(message)"))
+        case .redirect:
+            outcome = .failed(.permanent("this file can't be played: it is a playlist"))
+        }
+        slot.outcome = outcome
+        guard slot === current else { return }
+        switch outcome {
+        case .failed(let failure): fail(failure)
+        case .ended: if isIdle { becameIdle() }
+        }
+    }
+
+    /// libmpv has nothing to play, and all it had was heard.
+    private func becameIdle() {
+        if isInNext, next?.outcome != nil {
+            becomeAudible(elapsed: .zero)
+            return
+        }
+        // With a next song on its way libmpv begins it by itself.
+        guard let current, case .ended = current.outcome, next == nil || next?.number == 0 else { return }
+        drain()
+    }
+
+    private func changed(_ property: MPVProperty, _ value: MPVValue) {
+        switch property {
+        case .isIdle:
+            isIdle = value.isTrue
+            if isIdle { becameIdle() }
+        case .isStarving:
+            starvationIs(value.isTrue)
+        case .duration:
+            guard let slot = playing, let seconds = value.number, seconds > 0 else { return }
+            let duration = Duration.milliseconds(Int64(clamping: Duration(mpvSeconds: seconds).nanoseconds / 1_000_000))
+            guard duration != slot.duration else { return }
+            slot.duration = duration
+            if slot === current, slot.isAnnounced { emit(.duration(slot.id, duration)) }
+        case .audioCodec:
+            guard let slot = playing, let name = value.text else { return }
+            slot.codec = name
+            formatIs(slot, slot.parameters)
+        case .audioParameters:
+            guard let slot = playing else { return }
+            formatIs(slot, value)
+        case .currentOutput:
+            let problem = outputs.driverIs(value.text)
+            if let problem { emit(.output(index: problem.index, problem: problem.text)) }
+        case .position, .bitRate, .pause, .volume, .output, .device:
+            break
+        }
+    }
+
+    private func formatIs(_ slot: Slot, _ parameters: MPVValue) {
+        slot.parameters = parameters
+        guard let format = DecodedFormat(parameters, codec: slot.codec), format != slot.format else { return }
+        slot.format = format
+        if slot === current, slot.isAnnounced { emit(.format(slot.id, format)) }
+    }
+
+    private func tellFacts(_ slot: Slot) {
+        if let format = slot.format { emit(.format(slot.id, format)) }
+        if let duration = slot.duration { emit(.duration(slot.id, duration)) }
+    }
+
+    private func starvationIs(_ isStarving: Bool) {
+        guard let current, isStarving != self.isStarving else { return }
+        self.isStarving = isStarving
+        if isStarving {
+            if !isInNext { report(position.elapsed(at: monotonicNow()), advances: false) }
+            patienceDue = monotonicNow().advanced(by: Self.patienceInSong)
+            if let trouble = current.song?.fetcher.trouble, !isInNext { tellTrouble(trouble) }
+        } else {
+            if !isInNext { tellRecovery() }
+        }
+        askPosition()
+    }
+
+    /// Tells that the current song waits, if it does and this is news.
+    func tellTrouble(_ message: String) {
+        guard let current, !isInNext, !current.isSounding || isStarving, message != toldTrouble else { return }
+        toldTrouble = message
+        emit(.starving(current.id, message: message))
+    }
+
+    private func tellRecovery() {
+        guard let current, toldTrouble != nil else { return }
+        toldTrouble = nil
+        emit(.recovered(current.id))
+    }
+
+    func take(_ notice: FetchNotice, of id: PlaybackID) {
+        guard let slot = [current, next].compactMap({ $0 }).first(where: { $0.id == id }) else { return }
+        switch notice {
+        case .trouble(let message):
+            if slot === current { tellTrouble(message) }
+        case .complete:
+            // The line is free now.
+            if slot === current { next?.song?.fetcher.fetchAll() }
+        case .changed:
+            if slot === current, slot.number > 0 {
+                start(slot, at: position.elapsed(at: monotonicNow()))
+            } else if slot === next, let current, slot.number > 0 {
+                if isInNext { start(current, at: position.elapsed(at: monotonicNow())) }
+            }
+        case .flowing, .failed:
+            // Failures count when libmpv has used up what came before.
+            break
+        }
+    }
+
+    // MARK: Position
+
+    var isAdvancing: Bool {
+        guard let current, current.isAnnounced, seekInFlight == nil else { return false }
+        return (current.isSounding || isInNext) && !isPaused && !isStarving
+    }
+
+    func askPosition() {
+        guard let slot = playing, slot.isSounding else { return }
+        handle.get(.position, .number, tag: Tag(.position, slot.number).rawValue)
+        if slot === current { handle.get(.bitRate, .number, tag: Tag(.bitRate, slot.number).rawValue) }
+    }
+
+    private func positionIs(_ seconds: Double, number: UInt64) {
+        guard let current, seekInFlight == nil else { return }
+        if current.number == number, !isInNext {
+            report(Duration(mpvSeconds: max(0, seconds)), advances: isAdvancing)
+        } else if isInNext, next?.number == number {
+            let elapsed = Duration(mpvSeconds: seconds)
+            if elapsed >= .zero {
+                becomeAudible(elapsed: elapsed)
+            } else {
+                let total = current.knownDuration ?? position.elapsed - elapsed
+                report(max(.zero, total + elapsed), advances: isAdvancing)
+                audibleDue = isPaused ? .max : monotonicNow().advanced(by: .zero - elapsed)
+            }
+        }
+    }
+
+    /// Tells where the current song is, and when to look again.
+    func report(_ elapsed: Duration, advances: Bool) {
+        guard let current else { return }
+        let now = monotonicNow()
+        position = PlaybackPosition(elapsed: elapsed, time: now, advances: advances)
+        emit(.position(current.id, position))
+        pollDue = advances ? now.advanced(by: .seconds(1)) : .max
+    }
+}
+
+extension DecodedFormat {
+    /// From libmpv's `audio-params`; nil when that is incomplete.
+    init?(_ parameters: MPVValue, codec: String) {
+        guard let rate = parameters["samplerate"].number, let channels = parameters["channel-count"].number,
+            let format = parameters["format"].text, 1...10_000_000 ~= rate, 1...64 ~= channels
+        else { return nil }
+        // libmpv has no 24-bit format: such songs show as 32 bits wide, and only raw 32-bit files really are.
+        let bits =
+            switch format.prefix(while: { $0 != "p" }) {
+            case "u8": "8"
+            case "s16": "16"
+            case "s32": codec.hasPrefix("pcm_s32") ? "32" : "24"
+            case "s64": "32"
+            default: "f"
+            }
+        self.init(sampleRate: Int(rate), bits: bits, channels: Int(channels))
+    }
+}

@@ -1,0 +1,67 @@
+/// A piece of sound: channel after channel, each with `frames` samples.
+struct SampleBlock: Sendable {
+    /// Number of the tap's stream it belongs to.
+    var stream: UInt64
+    var rate: Int
+    var channels: Int
+    var frames: Int
+    var samples: [Float]
+
+    /// How long it lasts.
+    var length: Duration { .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(max(1, rate))) }
+
+    /// The frames from `range`, as a block of its own.
+    func part(_ range: Range<Int>) -> SampleBlock {
+        var part = SampleBlock(stream: stream, rate: rate, channels: channels, frames: range.count, samples: [])
+        part.samples.reserveCapacity(range.count * channels)
+        for channel in 0..<channels {
+            part.samples += samples[(channel * frames + range.lowerBound)..<(channel * frames + range.upperBound)]
+        }
+        return part
+    }
+}
+
+/// Blocks of samples in the order of their arrival.
+struct SampleQueue: Sendable {
+    private var blocks: [SampleBlock] = []
+    /// Blocks before this index are gone already.
+    private var first = 0
+    /// How long the samples last, at their rates.
+    private(set) var length = Duration.zero
+
+    var isEmpty: Bool { first == blocks.count }
+
+    mutating func append(_ block: SampleBlock) {
+        guard block.frames > 0, block.rate > 0 else { return }
+        blocks.append(block)
+        length += block.length
+    }
+
+    /// Takes the first block, or its first `limit` frames.
+    mutating func next(limit: Int) -> SampleBlock? {
+        guard first < blocks.count else { return nil }
+        let block = blocks[first]
+        guard block.frames > limit, limit > 0 else {
+            first += 1
+            // Moving the rest down now and then keeps both the array and the work small.
+            if first == blocks.count || first > 64 {
+                blocks.removeFirst(first)
+                first = 0
+            }
+            length -= block.length
+            return block
+        }
+        let head = block.part(0..<limit)
+        blocks[first] = block.part(limit..<block.frames)
+        length -= head.length
+        return head
+    }
+
+    /// Drops the blocks of a stream and of older ones.
+    mutating func removeAll(through stream: UInt64) {
+        blocks.removeFirst(first)
+        first = 0
+        blocks.removeAll { $0.stream <= stream }
+        length = blocks.reduce(.zero) { $0 + $1.length }
+    }
+}

@@ -1,0 +1,128 @@
+import SubsonicKit
+
+/// What the head of an answer to a request for audio means.
+enum ServerAnswer: Equatable, Sendable {
+    /// Audio from `offset` on; `total` is the length of the whole file where the head tells it.
+    case audio(offset: Int64, total: Int64?)
+    /// The media type says text: the first byte decides between an error document and audio.
+    case doubtful(offset: Int64, total: Int64?)
+    /// The server does not send the range; `total` is the file's length if it said so.
+    case rangeRefused(total: Int64?)
+    /// May pass: try again, not before `after`.
+    case retry(String, after: Duration?)
+    /// An error without a reason: may pass, but not for ever.
+    case vague(String)
+    /// Final for this song.
+    case failed(PlaybackFailure)
+
+    /// - Parameter rangeStart: as in the request; nil when it asked for the whole file.
+    init(_ head: HTTPHead, rangeStart: Int64?) {
+        let type = (head.value(of: "content-type") ?? "").lowercased()
+        let isDoubtful =
+            type.hasPrefix("text/") || type.hasPrefix("application/json") || type.hasPrefix("application/xml")
+            || type.contains("+json") || type.contains("+xml")
+        switch head.status {
+        case 200:
+            // With a coded body the length is that of the code, so it says nothing.
+            let isCoded = (head.value(of: "content-encoding") ?? "identity") != "identity"
+            let length = isCoded ? nil : head.value(of: "content-length").flatMap { Self.length($0[...]) }
+            self = isDoubtful ? .doubtful(offset: 0, total: length) : .audio(offset: 0, total: length)
+        case 206:
+            let (start, total) = Self.contentRange(head.value(of: "content-range") ?? "")
+            guard let start = start ?? rangeStart, start <= rangeStart ?? 0 else {
+                self = .rangeRefused(total: nil)
+                return
+            }
+            self = isDoubtful ? .doubtful(offset: start, total: total) : .audio(offset: start, total: total)
+        case 400 where rangeStart != nil, 416:
+            self = .rangeRefused(total: Self.contentRange(head.value(of: "content-range") ?? "").total)
+        case 401, 403, 407, 451:
+            self = .failed(.transport("the server refuses access (HTTP \(head.status))"))
+        case 404, 410:
+            self = .failed(.permanent("the server does not have this song any more (HTTP \(head.status))"))
+        case 408, 425, 429, 500...599:
+            let seconds = head.value(of: "retry-after").flatMap { Self.length($0[...]) }
+            self = .retry(
+                "the server answers with HTTP \(head.status)",
+                after: seconds.map { .seconds(min($0, 60)) }
+            )
+        default:
+            self = .failed(.permanent("the server answers with HTTP \(head.status)"))
+        }
+    }
+
+    /// `bytes 5-9/10`, `bytes */10`, `bytes 5-9/*`; nil for what isn't told.
+    private static func contentRange(_ text: String) -> (start: Int64?, total: Int64?) {
+        guard text.hasPrefix("bytes") else { return (nil, nil) }
+        let parts = text.dropFirst(5).drop { $0 == " " || $0 == "=" }
+            .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return (nil, nil) }
+        let start = parts[0].split(separator: "-", omittingEmptySubsequences: false).first.flatMap(length)
+        return (start, length(parts[1]))
+    }
+
+    /// A plain decimal number that a file length can be.
+    private static func length(_ text: Substring) -> Int64? {
+        guard let value = Int64(text), 0...(1 << 50) ~= value else { return nil }
+        return value
+    }
+}
+
+/// Finds out what a document means that came instead of audio.
+enum ErrorDocument {
+    /// A document that begins with this byte is no audio; nil while only white space has come.
+    static func isText(_ bytes: [UInt8]) -> Bool? {
+        // A byte order mark may stand before either.
+        let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        guard let first = body.first(where: { $0 != 0x20 && !(0x09...0x0D ~= $0) }) else { return nil }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "<")
+    }
+
+    /// A Subsonic error in JSON or XML, or some other page.
+    static func judge(_ bytes: [UInt8]) -> ServerAnswer {
+        guard let code = number(after: "code", in: bytes) else {
+            return .retry("the server sends a page instead of audio", after: nil)
+        }
+        let said = text(after: "message", in: bytes).map { ": \($0)" } ?? ""
+        switch code {
+        case 40...44, 50, 60:
+            return .failed(.transport("the server refuses access (error \(code)\(said))"))
+        case 70:
+            return .failed(.permanent("the server does not have this song any more (error 70\(said))"))
+        case 0:
+            // Generic: a busy database says so too.
+            return .vague("the server answers with error 0\(said)")
+        default:
+            return .failed(.permanent("the server answers with error \(code)\(said)"))
+        }
+    }
+
+    /// The number behind `"name": ` or `name="`.
+    private static func number(after name: String, in bytes: [UInt8]) -> Int? {
+        guard let value = value(after: name, in: bytes) else { return nil }
+        let digits = value.prefix { 0x30...0x39 ~= $0 }.prefix(6)
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+
+    /// The quoted text behind a name, printable and cut to a line's length.
+    private static func text(after name: String, in bytes: [UInt8]) -> String? {
+        guard let value = value(after: name, in: bytes) else { return nil }
+        let raw = String(decoding: value.prefix { $0 != 0x22 && $0 != 0x5C }.prefix(200), as: UTF8.self)
+        let clean = String(raw.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }.map(Character.init))
+        return clean.isEmpty ? nil : clean
+    }
+
+    private static func value(after name: String, in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        let name = Array(name.utf8)
+        var position = bytes.startIndex
+        while position + name.count < bytes.endIndex {
+            defer { position += 1 }
+            guard bytes[position...].starts(with: name) else { continue }
+            // `"code": 70`, `"code":"70"`, `code="70"`: up to here only punctuation.
+            let rest = bytes[(position + name.count)...]
+            let value = rest.drop { $0 == 0x22 || $0 == 0x20 || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }
+            if value.startIndex > rest.startIndex, !value.isEmpty { return value }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,41 @@
+/// A song that libmpv has or will get: the current one or the next one. Belongs to the player's thread.
+final class Slot {
+    /// How the song was over before the listener heard of it.
+    enum Outcome {
+        case ended
+        case failed(PlaybackFailure)
+    }
+
+    let id: PlaybackID
+    let source: AudioSource
+    /// Nil when the cache could not open it.
+    var song: CachedSong?
+    /// Number of the latest load; a song is loaded again for some seeks.
+    var number: UInt64 = 0
+    /// libmpv's name for that load, once it has answered.
+    var entry: Int64?
+    /// libmpv has found out what the file is.
+    var isLoaded = false
+    /// The listener was told that this song plays.
+    var isAnnounced = false
+    /// Sound has come since the latest load.
+    var isSounding = false
+    var outcome: Outcome?
+    /// The version of the file that this load reads.
+    var generation = 0
+    var format: DecodedFormat?
+    var duration: Duration?
+    var codec = ""
+    /// `audio-params` as libmpv gave it last.
+    var parameters = MPVValue.none
+    /// kbit/s as told.
+    var bitRate: Int?
+
+    init(_ id: PlaybackID, _ source: AudioSource) {
+        self.id = id
+        self.source = source
+    }
+
+    /// Playing time: the decoder's, else the library's.
+    var knownDuration: Duration? { duration ?? source.duration }
+}

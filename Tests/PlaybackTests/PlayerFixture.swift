@@ -1,0 +1,119 @@
+import Glibc
+import Logging
+import SubsonicKit
+import Support
+import Testing
+
+@testable import Playback
+
+/// A real player that plays from a scripted server into a file, without a sound card.
+final class PlayerFixture: Sendable {
+    let folder: TestFolder
+    let server: HTTPTestServer
+    let player: MPVPlayer
+    let transport: CurlTransport
+    private let log: EventLog
+
+    /// - Parameter isTimed: false plays as fast as songs decode.
+    init(
+        isTimed: Bool = false,
+        outputs: [OutputConfiguration]? = nil,
+        format: String = "44100:16:2",
+        folder: TestFolder? = nil,
+        logging: Log = .silent,
+        _ handler: @escaping HTTPTestServer.Handler
+    ) throws {
+        let folder = try folder ?? TestFolder()
+        let server = try #require(HTTPTestServer(handler))
+        let format = try #require(PCMFormat(format))
+        let file = OutputConfiguration(name: "file", kind: .file(path: folder.path("out.pcm"), format: format))
+        let log = EventLog()
+        self.folder = folder
+        self.server = server
+        self.log = log
+        transport = try CurlTransport()
+        player = try MPVPlayer(
+            PlayerConfiguration(
+                outputs: outputs ?? [file],
+                cacheDirectory: folder.path("cache"),
+                tapLibrary: try Self.tapLibrary.get(),
+                isTimed: isTimed
+            ),
+            transport: transport,
+            log: logging
+        ) { log.append($0) }
+    }
+
+    /// Ends everything. Call it in the test's `defer`.
+    func stop() {
+        player.shutdown()
+        _ = try? wait { $0 == .closed }
+        server.stop()
+        transport.shutdown()
+    }
+
+    /// A song at `path` of the server; its size only where given.
+    func source(
+        _ path: String,
+        size: Int? = nil,
+        duration: Duration? = nil,
+        gain: Float? = nil,
+        stall: Duration = .seconds(10)
+    ) -> AudioSource {
+        let url = "\(server.url)/\(path)?secret=s3cret"
+        return AudioSource(cacheKey: path, size: size.map { Int64($0) }, duration: duration, gain: gain) { start in
+            HTTPRequest(url: url, rangeStart: start, stallTimeout: stall)
+        }
+    }
+
+    var events: [PlayerEvent] { log.events }
+
+    /// The events that are no mere position or bit rate.
+    var story: [PlayerEvent] {
+        log.events.filter { event in
+            switch event {
+            case .position, .bitRate, .format, .duration, .output: false
+            default: true
+            }
+        }
+    }
+
+    /// Waits for an event, at most ten seconds; returns it.
+    @discardableResult
+    func wait(
+        _ location: SourceLocation = #_sourceLocation,
+        for seconds: Int = 10,
+        _ isWanted: @escaping (PlayerEvent) -> Bool
+    ) throws -> PlayerEvent {
+        if let event = log.wait(for: .seconds(seconds), isWanted) { return event }
+        throw TestFailure(description: "line \(location.line): no such event; there were \(log.events)")
+    }
+
+    /// What the file output holds.
+    func output(_ name: String = "out.pcm") throws -> [UInt8] { try folder.read(folder.path(name)) }
+
+    /// The tap, built by the Makefile or here.
+    static let tapLibrary = Result<String, any Error> {
+        if let path = unsafe getenv("SHELV_TAP") { return unsafe String(cString: path) }
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let target = "/tmp/shelvmpd-test-\(getpid())-\(TapLibrary.fileName)"
+        try run([
+            "cc", "-O2", "-fvisibility=hidden", "-shared", "-fPIC", "-Wl,--as-needed",
+            "/\(root)/Sources/AudioTap/tap.c", "-o", target,
+        ])
+        return target
+    }
+}
+
+/// The events so far, to wait on.
+final class EventLog: Sendable {
+    private let monitor = Monitor<[PlayerEvent]>([])
+
+    func append(_ event: PlayerEvent) { monitor.update { $0.append(event) } }
+
+    var events: [PlayerEvent] { monitor.withLock { $0 } }
+
+    func wait(for timeout: Duration, _ isWanted: (PlayerEvent) -> Bool) -> PlayerEvent? {
+        monitor.wait(until: monotonicNow().advanced(by: timeout)) { $0.first(where: isWanted) }
+    }
+}

@@ -1,0 +1,153 @@
+import CLinux
+import Glibc
+import Testing
+
+/// Samples of a test signal and the files that hold them.
+struct Tone {
+    var rate = 44100
+    var channels = 2
+    /// Interleaved.
+    var samples: [Int16]
+
+    /// A sine of `frequency` Hz; `offset` frames of the same wave come before it.
+    init(_ frequency: Double, frames: Int, offset: Int = 0, rate: Int = 44100, channels: Int = 2) {
+        self.rate = rate
+        self.channels = channels
+        samples = []
+        samples.reserveCapacity(frames * channels)
+        for frame in 0..<frames {
+            let angle = 2 * Double.pi * frequency * Double(frame + offset) / Double(rate)
+            let value = Int16((sin(angle) * 16000).rounded())
+            for _ in 0..<channels { samples.append(value) }
+        }
+    }
+
+    var frames: Int { samples.count / channels }
+
+    var duration: Duration { .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(rate)) }
+
+    /// The samples as they stand in a `…:16:…` output.
+    var pcm: [UInt8] {
+        samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+    }
+
+    /// A WAV file.
+    var wav: [UInt8] {
+        let data = pcm
+        func little(_ value: Int, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        }
+        let format =
+            little(1, 2) + little(channels, 2) + little(rate, 4) + little(rate * channels * 2, 4)
+            + little(channels * 2, 2) + little(16, 2)
+        return Array("RIFF".utf8) + little(36 + data.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + format
+            + Array("data".utf8) + little(data.count, 4) + data
+    }
+
+    /// The file that FFmpeg makes of it with these options.
+    ///
+    /// - Throws: when there is no FFmpeg; ask `isFFmpegHere` before.
+    func encoded(_ suffix: String, _ options: [String] = [], in folder: TestFolder) throws -> [UInt8] {
+        let (source, target) = (folder.path("source.wav"), folder.path("encoded.\(suffix)"))
+        try folder.write(wav, to: source)
+        try run(["ffmpeg", "-v", "error", "-y", "-i", source] + options + [target])
+        return try folder.read(target)
+    }
+
+    static let isFFmpegHere = (try? run(["ffmpeg", "-version"])) != nil
+}
+
+/// How strong a frequency is in a piece of one channel: 1 is a full-scale sine.
+func strength(of frequency: Double, in samples: ArraySlice<Int16>, rate: Int = 44100) -> Double {
+    // Goertzel's recurrence.
+    let factor = 2 * cos(2 * Double.pi * frequency / Double(rate))
+    var (older, newer) = (0.0, 0.0)
+    for sample in samples { (older, newer) = (newer, Double(sample) / 32768 + factor * newer - older) }
+    let power = newer * newer + older * older - factor * newer * older
+    return 2 * max(0, power).squareRoot() / Double(max(1, samples.count))
+}
+
+/// The first channel of a 16-bit little-endian file.
+func firstChannel(_ bytes: [UInt8], channels: Int = 2) -> [Int16] {
+    stride(from: 0, to: bytes.count - 1, by: 2 * channels).map { index in
+        Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)
+    }
+}
+
+struct TestFailure: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// Runs a program and waits for it; throws when it fails.
+@discardableResult
+func run(_ words: [String]) throws -> Int32 {
+    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
+    unsafe arguments.append(nil)
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    var child = pid_t()
+    let code = unsafe posix_spawnp(&child, words[0], &actions, nil, arguments, environ)
+    unsafe posix_spawn_file_actions_destroy(&actions)
+    guard code == 0 else { throw TestFailure(description: "cannot run \(words[0])") }
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    guard status == 0 else { throw TestFailure(description: "\(words.joined(separator: " ")) failed: \(status)") }
+    return status
+}
+
+/// A folder of a test's own, removed with it.
+final class TestFolder: Sendable {
+    let root: String
+
+    init() throws {
+        var template = Array("/tmp/shelvmpd-test-XXXXXX".utf8CString)
+        guard let path = unsafe mkdtemp(&template) else { throw TestFailure(description: "no folder") }
+        root = unsafe String(cString: path)
+    }
+
+    deinit { _ = try? run(["rm", "-rf", root]) }
+
+    func path(_ name: String) -> String { "\(root)/\(name)" }
+
+    func write(_ bytes: [UInt8], to path: String) throws {
+        let descriptor = unsafe shelv_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw TestFailure(description: "cannot open \(path)") }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw TestFailure(description: "cannot write \(path)") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func read(_ path: String) throws -> [UInt8] {
+        let descriptor = unsafe shelv_open(path, O_RDONLY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw TestFailure(description: "cannot open \(path)") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+        }
+    }
+
+    /// Names of the files in it, sorted.
+    func names(in folder: String = "") -> [String] {
+        guard let directory = unsafe opendir(path(folder)) else { return [] }
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
