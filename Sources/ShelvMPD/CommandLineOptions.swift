@@ -17,6 +17,8 @@ struct CommandLineOptions: Sendable, Equatable {
         case example
         /// Docs/configuration.md
         case configuration
+        /// Docs/commands.md
+        case commands
     }
 
     var action = Action.serve
@@ -87,6 +89,7 @@ struct CommandLineOptions: Sendable, Equatable {
               --check-config      say whether the configuration is right, and end
               --print example     write a commented example configuration
               --print configuration  write the documentation of all options
+              --print commands    write the documentation of all commands
           -h, --help              write this
           -V, --version           write the version
 

@@ -30,6 +30,8 @@ final class Server {
     private var listeners: [CInt: Listener] = [:]
     private(set) var connections: [CInt: Connection] = [:]
     private var descriptors: [Connection.ID: CInt] = [:]
+    /// What happens when other descriptors become readable: signals.
+    private var readers: [CInt: (Server) -> Void] = [:]
     private var lastConnectionID: UInt64 = 0
     private let maximumConnections: Int
     private var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -99,7 +101,15 @@ final class Server {
             serve(connection)
         } else if let listener = listeners[descriptor] {
             accept(listener)
+        } else {
+            readers[descriptor]?(self)
         }
+    }
+
+    /// Calls `action` whenever a descriptor can be read.
+    func whenReadable(_ descriptor: CInt, _ action: @escaping (Server) -> Void) throws {
+        try core.loop.watch(descriptor, EPOLLIN.rawValue)
+        readers[descriptor] = action
     }
 
     func turnEnded() {
@@ -226,6 +236,29 @@ final class Server {
         songs.replaceLibrary(with: snapshot, translation)
         library = snapshot
         if hasChanged { raise(.database) }
+    }
+
+    /// A client wants the library compared with the server.
+    /// - Returns: the number of the job that does it.
+    func requestUpdate(rescans: Bool) -> UInt32 {
+        let (job, begins) = updates.request()
+        if begins { raise(.update) }
+        requestSync?(rescans)
+        return job
+    }
+
+    /// A comparison with the server begins, asked for or not.
+    func syncBegan() {
+        guard updates.running == nil else { return }
+        _ = updates.request()
+        raise(.update)
+    }
+
+    /// A comparison with the server has ended.
+    func syncEnded() {
+        guard updates.running != nil else { return }
+        _ = updates.end()
+        raise(.update)
     }
 
     // MARK: The end
