@@ -9,11 +9,23 @@ enum DatabaseCommands {
         Command("find", .read, args: 1...Int.max, "Finds songs, case-sensitively.", .library(find)),
         Command("list", .read, args: 1...Int.max, "Lists the values of a tag.", .library(list)),
         Command("listall", .read, args: 0...1, "Lists a directory and all below it.", .library(listAll)),
-        Command("listallinfo", .read, args: 0...1, "Lists a directory and all below it, with tags.", .library(listAllInfo)),
+        Command(
+            "listallinfo",
+            .read,
+            args: 0...1,
+            "Lists a directory and all below it, with tags.",
+            .library(listAllInfo)
+        ),
         Command("lsinfo", .read, args: 0...1, "Lists what a directory holds.", .library(listDirectory)),
         Command("rescan", .control, args: 0...1, "Compares the library with the server, all of it.", .core(rescan)),
         Command("search", .read, args: 1...Int.max, "Finds songs, ignoring case.", .library(search)),
-        Command("searchcount", .read, args: 1...Int.max, "Counts the songs that match, ignoring case.", .library(searchCount)),
+        Command(
+            "searchcount",
+            .read,
+            args: 1...Int.max,
+            "Counts the songs that match, ignoring case.",
+            .library(searchCount)
+        ),
         Command("update", .control, args: 0...1, "Compares the library with the server.", .core(update)),
     ]
 

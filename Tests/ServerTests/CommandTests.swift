@@ -1,0 +1,113 @@
+import MPDProtocol
+import QueueEngine
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// Commands against the fixture library, as a client sees them.
+@Suite struct CommandTests {
+    /// One row a question: what is asked, and the lines that come.
+    @Test(arguments: [
+        ("list artist", ["Artist: ", "Artist: Alpha", "Artist: Beta", "Artist: Björk", "OK"]),
+        ("list album artist Alpha", ["Album: First", "Album: Second", "OK"]),
+        ("list album Alpha", ["Album: First", "Album: Second", "OK"]),
+        (#"list album "(Artist == 'Björk')""#, ["Album: Odd", "OK"]),
+        ("count artist Alpha", ["songs: 7", "playtime: 420", "OK"]),
+        (
+            "count group albumartist",
+            [
+                "AlbumArtist: ", "songs: 1", "playtime: 0", "AlbumArtist: Alpha", "songs: 7", "playtime: 420",
+                "AlbumArtist: Beta", "songs: 1", "playtime: 61", "AlbumArtist: Björk", "songs: 1", "playtime: 61", "OK",
+            ]
+        ),
+        ("search artist BJÖRK window 5:", ["OK"]),
+        ("find nonsense x", ["ACK [2@0] {find} Unknown filter type"]),
+        (#"find "(Artist == 'x'""#, ["ACK [2@0] {find} ')' expected"]),
+        ("lsinfo nowhere", ["ACK [50@0] {lsinfo} No such directory"]),
+        ("lsinfo mpd-client://cantata/2.5.0", ["ACK [2@0] {lsinfo} Unsupported URI scheme"]),
+        ("add nowhere", ["ACK [50@0] {add} No such directory"]),
+        ("addid Alpha", ["ACK [50@0] {addid} No such song"]),
+        ("addid loose.mp3 +0", ["ACK [55@0] {addid} No current song"]),
+        ("addid loose.mp3 7", ["ACK [2@0] {addid} Number too large: 7"]),
+        ("update ../x", ["ACK [2@0] {update} Malformed path"]),
+        ("config", ["ACK [4@0] {config} Command only permitted to local clients"]),
+        ("playlistinfo 1", ["ACK [2@0] {playlistinfo} Bad song index"]),
+        ("playlistinfo -1", ["OK"]),
+        ("plchanges 4294967295", ["OK"]),
+        ("playid 77", ["ACK [50@0] {playid} No such song"]),
+        ("setvol 101", ["ACK [2@0] {setvol} Number too large: 101"]),
+        ("next", ["ACK [55@0] {next} Not playing"]),
+    ])
+    func answers(_ question: String, _ lines: [String]) throws {
+        #expect(try TestServer().client().ask(question) == lines)
+    }
+
+    @Test func listsFoldersBehindSongs() throws {
+        let client = try TestServer().client()
+        let names = try client.ask("lsinfo /").filter { $0.hasPrefix("file: ") || $0.hasPrefix("directory: ") }
+        #expect(names == ["file: loose.mp3", "directory: Alpha", "directory: Beta - \"Odd\""])
+        #expect(try client.ask(#"lsinfo "Beta - \"Odd\"""#).first == #"file: Beta - "Odd"/01 back\slash.flac"#)
+    }
+
+    @Test func addsFoldersInLibraryOrder() throws {
+        let client = try TestServer().client()
+        #expect(try client.ask("add Alpha/Second") == ["OK"])
+        let uris = try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") }.map { $0.dropFirst(6) }
+        #expect(
+            uris == [
+                "Alpha/Second/1-01.flac", "Alpha/Second/1-02.flac", "Alpha/Second/2-01.flac", "Alpha/Second/2-02.flac",
+            ]
+        )
+        #expect(try client.ask(#"addid "Alpha/First/01.flac" 0"#) == ["Id: 5", "OK"])
+        #expect(try client.ask("playlistid 5").contains("Pos: 0"))
+        #expect(try client.ask("playlist").first == "0:file: Alpha/First/01.flac")
+    }
+
+    @Test func tagMaskHidesTagsAndSurvivesTheList() throws {
+        let client = try TestServer().client()
+        client.send("command_list_begin\ntagtypes \"clear\"\ntagtypes enable Title\ncommand_list_end\n")
+        #expect(try client.reply() == ["OK"])
+        let record = try client.ask("find title \"First 1\"")
+        #expect(record.contains("Title: First 1"))
+        #expect(!record.contains { $0.hasPrefix("Artist: ") })
+        #expect(record.contains("duration: 60.000"))
+        #expect(try client.ask("tagtypes") == ["tagtype: Title", "OK"])
+        #expect(try client.ask("tagtypes enable Title Nonsense") == ["ACK [2@0] {tagtypes} Unknown tag type"])
+    }
+
+    @Test func permissionComesBeforeArguments() throws {
+        let server = try TestServer {
+            $0.passwords = [PasswordRule(password: Secret("pw"), permissions: [.read])]
+        }
+        let client = try server.client()
+        #expect(try client.ask("play a b c") == [#"ACK [4@0] {play} you don't have permission for "play""#])
+        #expect(try client.ask("status") == [#"ACK [4@0] {status} you don't have permission for "status""#])
+        #expect(try client.ask("password no") == ["ACK [3@0] {password} incorrect password"])
+        #expect(try client.ask("password pw") == ["OK"])
+        #expect(try client.ask("status").last == "OK")
+        #expect(try client.ask("notcommands").contains("command: play"))
+        #expect(try !client.ask("commands").contains("command: play"))
+    }
+
+    @Test func everyRowChecksItsArguments() throws {
+        let client = try TestServer().client()
+        for command in CommandTable.standard.rows {
+            if command.arguments.upperBound < .max {
+                let words = Array(repeating: "x", count: command.arguments.upperBound + 1).joined(separator: " ")
+                #expect(
+                    try client.ask("\(command.name) \(words)").first?.hasPrefix("ACK [2@0] {\(command.name)}") == true
+                )
+            }
+            if command.arguments.lowerBound > 0 {
+                #expect(try client.ask(command.name).first?.hasPrefix("ACK [2@0] {\(command.name)}") == true)
+            }
+        }
+    }
+
+    @Test func updateGivesItsJob() throws {
+        let client = try TestServer().client()
+        #expect(try client.ask("update") == ["updating_db: 1", "OK"])
+        #expect(try client.value("updating_db", of: "status") == "1")
+    }
+}
