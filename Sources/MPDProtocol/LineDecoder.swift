@@ -28,18 +28,32 @@ public struct LineDecoder: Sendable {
     public var pendingCount: Int { buffer.count - start }
 
     /// Takes what was read from the connection.
+    public mutating func append(_ bytes: ArraySlice<UInt8>) {
+        if isClosed { return }
+        dropTakenLines()
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// Takes what was read from the connection.
+    public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
+
+    /// Takes what was read from the connection, from any other place.
     public mutating func append(_ bytes: some Sequence<UInt8>) {
         if isClosed { return }
-        if start > 0 {
-            if start == buffer.count {
-                buffer.removeAll(keepingCapacity: true)
-            } else {
-                buffer.removeSubrange(..<start)
-            }
-            searched -= start
-            start = 0
-        }
+        dropTakenLines()
         buffer.append(contentsOf: bytes)
+    }
+
+    /// Forgets the lines that were handed out; what is left is less than one line, as a rule.
+    private mutating func dropTakenLines() {
+        if start == 0 { return }
+        if start == buffer.count {
+            buffer.removeAll(keepingCapacity: true)
+        } else {
+            buffer.removeSubrange(..<start)
+        }
+        searched -= start
+        start = 0
     }
 
     /// The next line, once. After `.close` there is only `.close`.

@@ -73,8 +73,11 @@ public struct Reply: Sendable {
 
     /// `key: value` in the shortest form, as `mixrampdb` is written: `0`, `-17`, `-3.5`.
     public mutating func pair(_ key: String, shortest value: Float) {
-        let text = "\(value)"
-        pair(key, text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+        if let whole = Int32(exactly: value) {
+            pair(key, whole)
+        } else {
+            pair(key, "\(value)")
+        }
     }
 
     /// `binary: N`, the bytes and a line end.

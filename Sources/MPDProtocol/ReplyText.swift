@@ -24,7 +24,14 @@ extension [UInt8] {
             append(UInt8(ascii: "0") + UInt8(rest % 10))
             rest /= 10
         }
-        self[start...].reverse()
+        // Not `self[start...].reverse()`: that copies.
+        var low = start
+        var high = count - 1
+        while low < high {
+            swapAt(low, high)
+            low += 1
+            high -= 1
+        }
     }
 
     /// Appends seconds with exactly three decimals.
