@@ -26,6 +26,7 @@ public struct ACK: Error, Sendable, Hashable {
     /// The text, without a line end.
     public var message: [UInt8]
 
+    /// A failure with this text.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = Array(message.utf8)

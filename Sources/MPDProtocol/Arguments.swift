@@ -5,6 +5,7 @@ public struct Arguments: Sendable, RandomAccessCollection {
     private var bytes: [UInt8]
     private var bounds: [Range<Int>]
 
+    /// Arguments at these places of an unescaped line.
     init(bytes: [UInt8], bounds: [Range<Int>]) {
         self.bytes = bytes
         self.bounds = bounds

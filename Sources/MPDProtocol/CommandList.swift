@@ -6,6 +6,7 @@ public struct CommandList: Sendable, Hashable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
+    /// An empty list.
     public init(sendsListOK: Bool) { self.sendsListOK = sendsListOK }
 
     /// The number of lines.
@@ -19,6 +20,7 @@ public struct CommandList: Sendable, Hashable {
         Array(bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]])
     }
 
+    /// Adds a line; whoever collects has checked the size.
     mutating func append(_ line: [UInt8]) {
         bytes.append(contentsOf: line)
         ends.append(bytes.count)

@@ -27,6 +27,7 @@ public indirect enum Filter: Sendable, Hashable {
 
 /// How a text is compared with a value of a song.
 public struct TextMatch: Sendable, Hashable {
+    /// Which part of the value has to be like the text.
     public enum Operator: Sendable, Hashable {
         /// The whole value; an empty `text` matches songs without any value.
         case equals
@@ -43,6 +44,7 @@ public struct TextMatch: Sendable, Hashable {
     /// The exact negation: true if no value matches.
     public var isNegated: Bool
 
+    /// A comparison with `text`.
     public init(_ operator: Operator, _ text: [UInt8], foldsCase: Bool, isNegated: Bool = false) {
         self.operator = `operator`
         self.text = text
@@ -58,6 +60,7 @@ public struct AudioFormatMask: Sendable, Hashable {
     public var sampleFormat: SampleFormat?
     public var channels: UInt8?
 
+    /// A mask of these parts; nil matches anything.
     public init(sampleRate: UInt32?, sampleFormat: SampleFormat?, channels: UInt8?) {
         self.sampleRate = sampleRate
         self.sampleFormat = sampleFormat
@@ -84,6 +87,7 @@ public enum SampleFormat: UInt8, Sendable, Hashable {
 
 /// The key of a `sort` clause.
 public struct SortOrder: Sendable, Hashable {
+    /// What is compared. Of several values of a tag, the first.
     public enum Key: Sendable, Hashable {
         case tag(Tag)
         case lastModified
@@ -95,6 +99,7 @@ public struct SortOrder: Sendable, Hashable {
     public var key: Key
     public var isDescending: Bool
 
+    /// An order by `key`, ascending unless said otherwise.
     public init(_ key: Key, isDescending: Bool = false) {
         self.key = key
         self.isDescending = isDescending

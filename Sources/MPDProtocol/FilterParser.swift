@@ -18,10 +18,15 @@ public enum FilterParser {
     /// position, window, sort, group.
     public struct Clauses: OptionSet, Sendable {
         public let rawValue: UInt8
+
+        /// A set from its bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+        /// `position POS`.
         public static let position = Clauses(rawValue: 1 << 0)
+        /// `window RANGE`.
         public static let window = Clauses(rawValue: 1 << 1)
+        /// `sort TYPE`, `sort -TYPE`.
         public static let sort = Clauses(rawValue: 1 << 2)
         /// `sort prio` is possible.
         public static let queueSort = Clauses(rawValue: 1 << 3)
@@ -38,6 +43,7 @@ public enum FilterParser {
         foldsCase: Bool
     ) throws(ACK) -> ParsedFilter {
         var end = arguments.count
+        /// Takes a keyword and its argument off the end, and gives the index of the argument.
         func takeClause(_ clause: Clauses, _ word: String) -> Int? {
             guard !clauses.isDisjoint(with: clause), end - start >= 2, arguments.spells(word, at: end - 2) else {
                 return nil

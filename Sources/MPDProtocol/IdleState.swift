@@ -7,6 +7,7 @@ public struct IdleState: Sendable, Hashable {
     /// What the connection waits for; nil if it is not idle.
     public private(set) var wanted: Subsystems?
 
+    /// Not idle, with nothing pending.
     public init() {}
 
     /// Whether the connection waits.

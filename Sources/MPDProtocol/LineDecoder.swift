@@ -22,6 +22,7 @@ public struct LineDecoder: Sendable {
     private var searched = 0
     private var isClosed = false
 
+    /// A decoder that has not read anything.
     public init() {}
 
     /// How many bytes wait for their line end or for `next()`.

@@ -1,5 +1,6 @@
 /// What `list` asks for.
 public struct ListQuery: Sendable, Hashable {
+    /// What is listed.
     public enum Subject: Sendable, Hashable {
         /// The URIs of the songs.
         case uri

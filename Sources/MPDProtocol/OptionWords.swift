@@ -30,6 +30,7 @@ public enum ReplayGainMode: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// The mode with exactly this name, or nil.
     public init?(name: some Collection<UInt8>) {
         guard let mode = Self.allCases.first(where: { name.spells($0.name) }) else { return nil }
         self = mode

@@ -4,6 +4,7 @@
 public struct Permissions: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
 
+    /// A set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     public static let read = Permissions(rawValue: 1 << 0)
@@ -22,6 +23,7 @@ public struct Permissions: OptionSet, Sendable, Hashable {
     public struct UnknownName: Error, Sendable, Hashable {
         public var name: String
 
+        /// The error for this name.
         public init(name: String) { self.name = name }
     }
 

@@ -5,6 +5,7 @@ public struct PositionRange: Sendable, Hashable {
     /// The position after the last one; nil for an open end.
     public var end: Int?
 
+    /// The positions from `start` up to, but not including, `end`.
     public init(start: Int, end: Int?) {
         self.start = start
         self.end = end
@@ -50,6 +51,7 @@ public struct TimeRange: Sendable, Hashable {
     /// Nil for the end of the song; else greater than `start`.
     public var end: Int64?
 
+    /// The part from `start` to `end`, in milliseconds.
     public init(start: Int64, end: Int64?) {
         self.start = start
         self.end = end

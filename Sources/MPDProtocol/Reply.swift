@@ -6,6 +6,7 @@ public struct Reply: Sendable {
     /// What was written so far.
     public var bytes: [UInt8]
 
+    /// An empty reply with room for `capacity` bytes.
     public init(reserving capacity: Int = 0) {
         bytes = []
         if capacity > 0 { bytes.reserveCapacity(capacity) }
@@ -122,6 +123,7 @@ public struct Reply: Sendable {
         end()
     }
 
+    /// Writes the key and its separator.
     @usableFromInline
     mutating func begin(_ key: String) {
         bytes.append(contentsOf: key.utf8)
@@ -129,6 +131,7 @@ public struct Reply: Sendable {
         bytes.append(UInt8(ascii: " "))
     }
 
+    /// Ends the line.
     @usableFromInline
     mutating func end() { bytes.append(UInt8(ascii: "\n")) }
 }

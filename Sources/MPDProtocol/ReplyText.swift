@@ -12,6 +12,7 @@ extension [UInt8] {
         appendDecimal(magnitude: UInt64(clamping: value.magnitude))
     }
 
+    /// Appends a number without a sign.
     @usableFromInline
     mutating func appendDecimal(magnitude: UInt64) {
         if magnitude < 10 {

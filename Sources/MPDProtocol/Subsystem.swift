@@ -4,6 +4,7 @@
 public struct Subsystems: OptionSet, Sendable, Hashable {
     public let rawValue: UInt16
 
+    /// A set from its bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     public static let database = Subsystems(rawValue: 1 << 0)
@@ -28,6 +29,7 @@ public struct Subsystems: OptionSet, Sendable, Hashable {
         "subscription", "message", "neighbor", "mount", "partition",
     ]
 
+    /// Every subsystem.
     public static let all = Subsystems(rawValue: (1 << UInt16(names.count)) - 1)
 
     /// The names in the order in which replies list them.

@@ -74,6 +74,7 @@ public enum Tag: UInt8, CaseIterable, Sendable, Comparable {
         }
     }
 
+    /// The order of `tagtypes`.
     public static func < (a: Tag, b: Tag) -> Bool { a.rawValue < b.rawValue }
 }
 
@@ -81,8 +82,10 @@ public enum Tag: UInt8, CaseIterable, Sendable, Comparable {
 public struct TagMask: OptionSet, Sendable, Hashable {
     public let rawValue: UInt64
 
+    /// A set from its bits.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// The set of this one tag.
     public init(_ tag: Tag) { rawValue = 1 << UInt64(tag.rawValue) }
 
     /// Every tag type.
@@ -91,6 +94,7 @@ public struct TagMask: OptionSet, Sendable, Hashable {
     /// MPD's default of `metadata_to_use`: everything but comments.
     public static let standard = TagMask.all.subtracting(TagMask(.comment))
 
+    /// Whether the tag is in the set.
     public func contains(_ tag: Tag) -> Bool { rawValue & (1 << UInt64(tag.rawValue)) != 0 }
 }
 
