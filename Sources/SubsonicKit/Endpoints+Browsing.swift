@@ -61,15 +61,17 @@ extension SubsonicCalling {
         return content[.artists].map(Indexes.artists(of:)) ?? []
     }
 
-    /// The folders at the top, or nil if nothing changed since `modifiedSince` (milliseconds since 1970).
+    /// The folders at the top; `isUnmodified` and without them if nothing changed since `modifiedSince` (milliseconds since
+    /// 1970).
     ///
     /// - Note: Airsonic answers as if nothing had changed while it scans.
-    public func indexes(modifiedSince: Int64? = nil) async throws(SubsonicError) -> Indexes? {
+    public func indexes(modifiedSince: Int64? = nil) async throws(SubsonicError) -> Indexes {
         let parameters = modifiedSince.map { [("ifModifiedSince", String($0))] } ?? []
         let content = try await call("getIndexes", parameters).content
-        guard let indexes = content[.indexes] else { return nil }
-        if modifiedSince != nil, indexes[.index] == nil, indexes[.child] == nil { return nil }
-        return Indexes(indexes)
+        var indexes = content[.indexes].map(Indexes.init) ?? Indexes()
+        let isEmpty = content[.indexes].map { $0[.index] == nil && $0[.child] == nil } ?? true
+        indexes.isUnmodified = modifiedSince != nil && isEmpty
+        return indexes
     }
 
     /// What a folder holds. Throws error 70 if it is gone.

@@ -139,6 +139,8 @@ public struct Indexes: Sendable, Hashable {
     public var folders: [Artist] = []
     /// Songs at the top, outside of every folder.
     public var songs: [Song] = []
+    /// Nothing changed since the moment that was asked about, so the rest is left out.
+    public var isUnmodified = false
 
     public init() {}
 

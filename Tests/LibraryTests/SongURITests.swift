@@ -149,10 +149,11 @@ struct SongURITests {
     }
 
     @Test func aliasesTellNormalFormsApart() {
-        var table = AliasTable([(uri: "\u{E9}", songID: "1"), (uri: "e\u{301}", songID: "2")])
+        var table = AliasTable()
+        table.add(uri: "\u{E9}", songID: "1")
+        table.add(uri: "e\u{301}", songID: "2")
         #expect(table.songID(uri: "\u{E9}") == "1")
         #expect(table.songID(uri: "e\u{301}") == "2")
-        table.filter { _, song in song == "2" }
-        #expect(table.count == 1)
+        #expect(table.count == 2)
     }
 }

@@ -1,0 +1,80 @@
+/// What a library sync needs to know.
+public struct LibrarySyncConfiguration: Sendable {
+    /// Made once for the server; part of file names.
+    public var serverID: String
+    /// What users call the server.
+    public var serverName: String
+    /// Where the library's image and what an interrupted sync leaves stand.
+    public var directory: String
+    /// Names or ids of the music folders to take; empty for all.
+    public var musicFolders: [String]
+    /// Time between two questions whether anything changed.
+    public var checkInterval: Duration
+    /// Time after which everything is fetched again even if the server says that nothing changed.
+    public var fullInterval: Duration
+
+    public init(
+        serverID: String,
+        serverName: String,
+        directory: String,
+        musicFolders: [String] = [],
+        checkInterval: Duration = .seconds(300),
+        fullInterval: Duration = .seconds(86400)
+    ) {
+        self.serverID = serverID
+        self.serverName = serverName
+        self.directory = directory
+        self.musicFolders = musicFolders
+        self.checkInterval = checkInterval
+        self.fullInterval = fullInterval
+    }
+
+    /// The image of the library as the last sync left it; for `LibrarySnapshot.open` at the start.
+    public var imageFile: String { "\(directory)/library-\(serverID).image" }
+}
+
+/// What happens in a sync, for `updating_db`, idle events and progress bars.
+public enum LibrarySyncEvent: Sendable, Hashable {
+    /// Songs are being fetched, or a request to update is being looked after.
+    case started
+    /// So many songs are in; the second number is how many there are to be, if that is known.
+    case progress(songs: Int, expected: Int?)
+    /// The library is as the server has it. `didChange`: songs or what is known of them differ from before, not only stars,
+    /// ratings and plays.
+    case finished(didChange: Bool)
+    /// It did not work; the library is as it was, and the next attempt comes after `retryAfter`.
+    case failed(message: String, retryAfter: Duration)
+}
+
+/// Where a sync's results go. Both are called in order, off the server's core.
+public struct LibrarySyncHandlers: Sendable {
+    /// A new library to be shown. While the first sync runs, several that grow; `info.isComplete` tells them apart.
+    public var publish: @Sendable (LibrarySnapshot) async -> Void
+    public var event: @Sendable (LibrarySyncEvent) -> Void
+
+    public init(
+        publish: @escaping @Sendable (LibrarySnapshot) async -> Void,
+        event: @escaping @Sendable (LibrarySyncEvent) -> Void = { _ in }
+    ) {
+        self.publish = publish
+        self.event = event
+    }
+}
+
+/// Why a sync has no result although the server answered.
+enum SyncProblem: Error, CustomStringConvertible {
+    /// The server looks through its files; what it tells is neither the old library nor the new one.
+    case scanning
+    /// Fewer songs than albums promise, or none at all where there were some.
+    case incomplete(songs: Int, missing: Int)
+
+    var description: String {
+        switch self {
+        case .scanning: "the server is scanning its files"
+        case .incomplete(let songs, let missing):
+            missing > 0
+                ? "the server gave \(songs) songs, and its albums have \(missing) more"
+                : "the server gave \(songs) songs, fewer than can be believed at once"
+        }
+    }
+}

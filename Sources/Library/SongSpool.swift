@@ -1,0 +1,158 @@
+/// Songs of one page, mapped and encoded, ready to be appended to a spool.
+struct SpoolBlock: Sendable {
+    /// Which page this is; what a resumed sync need not ask for again.
+    var key: String
+    private(set) var entries: [Entry] = []
+    private(set) var bytes: [UInt8] = []
+
+    struct Entry: Sendable {
+        var songHash: UInt64
+        var albumID: String?
+        var end: Int
+    }
+
+    init(key: String, songs: [SpooledSong] = []) {
+        self.key = key
+        var writer = SpoolWriter()
+        entries.reserveCapacity(songs.count)
+        for song in songs {
+            writer.song(song)
+            entries.append(
+                Entry(
+                    songHash: URIAssigner.hash(song.record.songID),
+                    albumID: song.record.albumID,
+                    end: writer.bytes.count
+                )
+            )
+        }
+        bytes = writer.bytes
+    }
+}
+
+/// The songs of a sync under way, each once, in a file: a million of them would not fit beside the library they replace,
+/// and after a kill the next start goes on with them.
+///
+/// The file is a chain of frames (length, checksum, key, songs); what a crash leaves of the last one is cut off.
+struct SongSpool: Sendable {
+    private let file: SpoolFile
+    private var length: Int64 = 0
+
+    /// The songs that were in a spool at one moment; others may be appended meanwhile.
+    struct View: Sendable {
+        fileprivate let file: SpoolFile
+        fileprivate let length: Int64
+
+        /// Hands out every song, in the order of arrival.
+        func forEach(_ body: (SpoolReader.Song) throws(LibraryError) -> Void) throws(LibraryError) {
+            var offset: Int64 = 0
+            while offset < length, let payload = try SongSpool.frame(at: offset, of: file) {
+                var reader = SpoolReader(payload[...])
+                _ = reader.text()
+                while let song = reader.song() { try body(song) }
+                offset += Int64(SongSpool.frameHeader + payload.count)
+            }
+        }
+    }
+    /// Hashes of the ids of songs that are in.
+    private var known: Set<UInt64> = []
+    private(set) var songCount = 0
+    /// The pages that are in, in order.
+    private(set) var keys: [String] = []
+    /// How many songs of each album are in.
+    private(set) var albumCounts: [String: Int] = [:]
+    /// How often a song came that was in already.
+    private(set) var duplicates = 0
+
+    private static let frameHeader = 12
+    private static let magic: UInt32 = 0x5353_4831
+
+    /// Opens a spool; takes up what is in the file if it was made for the same `purpose`, else begins anew.
+    init(path: String, purpose: String) throws(LibraryError) {
+        file = try SpoolFile(path: path)
+        if try firstKey() == purpose {
+            try takeUp()
+        } else {
+            try file.truncate(to: 0)
+            try append(SpoolBlock(key: purpose))
+        }
+    }
+
+    /// Appends the songs of a page that are not in yet.
+    ///
+    /// - Returns: How many were new.
+    @discardableResult
+    mutating func append(_ block: SpoolBlock) throws(LibraryError) -> Int {
+        var writer = SpoolWriter()
+        writer.text(block.key)
+        var songs: [UInt8] = []
+        var start = 0
+        var added = 0
+        for entry in block.entries {
+            if known.insert(entry.songHash).inserted {
+                songs += block.bytes[start..<entry.end]
+                added += 1
+                if let album = entry.albumID { albumCounts[album, default: 0] += 1 }
+            } else {
+                duplicates += 1
+            }
+            start = entry.end
+        }
+        let payload = writer.bytes + songs
+        let header = [Self.magic, UInt32(truncatingIfNeeded: payload.count), Self.checksum(payload)]
+        let frame = header.flatMap { word in
+            stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: word >> $0) }
+        }
+        try file.write(frame + payload, at: length)
+        length += Int64(frame.count + payload.count)
+        songCount += added
+        keys.append(block.key)
+        return added
+    }
+
+    /// What is in now.
+    var view: View { View(file: file, length: length) }
+
+    /// Deletes the file. Copies can still be read.
+    func remove() { file.remove() }
+
+    private func firstKey() throws(LibraryError) -> String? {
+        guard let payload = try Self.frame(at: 0, of: file) else { return nil }
+        var reader = SpoolReader(payload[...])
+        return reader.text()
+    }
+
+    private mutating func takeUp() throws(LibraryError) {
+        let size = file.size
+        while length < size, let payload = try Self.frame(at: length, of: file) {
+            var reader = SpoolReader(payload[...])
+            keys.append(reader.text() ?? "")
+            while let song = reader.song() {
+                known.insert(URIAssigner.hash(song.songID))
+                if let album = song.record()?.albumID { albumCounts[album, default: 0] += 1 }
+                songCount += 1
+            }
+            length += Int64(Self.frameHeader + payload.count)
+        }
+        try file.truncate(to: length)
+    }
+
+    /// The content of the frame at a position; nil where there is no whole and sound one.
+    private static func frame(at offset: Int64, of file: SpoolFile) throws(LibraryError) -> [UInt8]? {
+        let header = try file.read(count: frameHeader, at: offset)
+        guard header.count == frameHeader else { return nil }
+        let words = stride(from: 0, to: frameHeader, by: 4).map { start in
+            (0..<4).reduce(UInt32(0)) { $0 | UInt32(header[start + $1]) << UInt32(8 * $1) }
+        }
+        guard words[0] == magic, words[1] < 1 << 30 else { return nil }
+        let payload = try file.read(count: Int(words[1]), at: offset + Int64(frameHeader))
+        guard payload.count == Int(words[1]), checksum(payload) == words[2] else { return nil }
+        return payload
+    }
+
+    /// FNV-1a in 32 bits.
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        var hash: UInt32 = 0x811C_9DC5
+        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        return hash
+    }
+}
