@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -73,14 +74,14 @@ run_watcher = no
         if run.returncode:
             raise Failed(f"supysonic-cli {' '.join(words)} failed:\n{run.stdout}")
 
-    def start(self, seconds=30):
-        """Starts it and waits until it answers."""
+    def start(self, seconds=30, own_session=False):
+        """Starts it and waits until it answers. With its own session a Ctrl-C at the terminal does not reach it."""
         with open(os.path.join(self.state, "server.log"), "wb") as log:
             self.process = subprocess.Popen(
                 ["gunicorn", "--bind", f"fd://{self.socket.fileno()}", "--workers", "1", "--threads", "4", "--log-level", "warning",
                  "supysonic.web:create_application()"],
                 cwd=self.state, env=self.environment, pass_fds=[self.socket.fileno()], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=subprocess.STDOUT, start_new_session=True)
+                stderr=subprocess.STDOUT, start_new_session=own_session)
         deadline = time.monotonic() + seconds
         while True:
             if self.process.poll() is not None:
@@ -106,7 +107,8 @@ run_watcher = no
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
+            # At once; after SIGTERM it would wait for clients that keep their connections.
+            self.process.send_signal(signal.SIGINT)
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
@@ -118,7 +120,6 @@ run_watcher = no
 
 def main():
     """subsonic_server.py STATE MUSIC: runs a server until SIGTERM, SIGINT or the end of its standard input; says READY URL."""
-    import signal
     state, music = sys.argv[1:]
     server = SubsonicServer(state, music)
 
