@@ -1,8 +1,8 @@
 // A LADSPA plugin that hands the samples of libmpv's filter chain to the player and passes them on unchanged.
 //
 // It has one audio input and one output: FFmpeg's "ladspa" filter then takes any number of channels as they are and
-// makes one instance for each of them. Instances of one filter share the address of their control value; by that they
-// find together, so that the player gets all channels of a block at once.
+// makes one instance for each of them. Instances of one filter share the addresses of their control values; by that
+// they find together, so that the player gets all channels of a block at once.
 #include "tap.h"
 
 #include <pthread.h>
@@ -40,7 +40,7 @@ typedef struct ladspa_plugin {
 
 enum { port_input = 1, port_output = 2, port_control = 4, port_audio = 8 };
 enum { property_none = 0 };
-enum { control_port, input_port, output_port, port_total };
+enum { slot_port, load_port, input_port, output_port, port_total };
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -59,8 +59,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 // All channels of one filter.
 typedef struct group {
     struct group *next;
-    const float *control;
-    uint64_t stream;
+    const float *slot;
     uint32_t rate;
     uint32_t members;
     uint32_t channels;
@@ -69,13 +68,13 @@ typedef struct group {
 
 static pthread_mutex_t groups_lock = PTHREAD_MUTEX_INITIALIZER;
 static group *groups;
-static uint64_t newest;
 
 // One channel.
 typedef struct {
     uint32_t rate;
     uint32_t channel;
     group *group;
+    const float *load;
     float *input, *output;
 } instance;
 
@@ -110,13 +109,6 @@ EXPORT void shelv_tap_detach(int32_t slot) {
     pthread_mutex_unlock(&sinks[slot].lock);
 }
 
-EXPORT uint64_t shelv_tap_newest(void) {
-    pthread_mutex_lock(&groups_lock);
-    uint64_t number = newest;
-    pthread_mutex_unlock(&groups_lock);
-    return number;
-}
-
 static void leave(instance *self) {
     group *old = self->group;
     if (!old) return;
@@ -134,16 +126,15 @@ static void leave(instance *self) {
     pthread_mutex_unlock(&groups_lock);
 }
 
-static void join(instance *self, const float *control) {
+static void join(instance *self, const float *slot) {
     leave(self);
-    if (!control) return;
+    if (!slot) return;
     pthread_mutex_lock(&groups_lock);
     group *g = groups;
-    while (g && g->control != control) g = g->next;
+    while (g && g->slot != slot) g = g->next;
     if (!g && (g = calloc(1, sizeof *g))) {
-        g->control = control;
+        g->slot = slot;
         g->rate = self->rate;
-        g->stream = ++newest;
         g->next = groups;
         groups = g;
     }
@@ -166,7 +157,8 @@ static ladspa_handle instantiate(const ladspa_plugin *plugin, unsigned long rate
 static void connect_port(ladspa_handle handle, unsigned long port, float *data) {
     instance *self = handle;
     switch (port) {
-    case control_port: join(self, data); break;
+    case slot_port: join(self, data); break;
+    case load_port: self->load = data; break;
     case input_port: self->input = data; break;
     case output_port: self->output = data; break;
     }
@@ -181,11 +173,11 @@ static void run(ladspa_handle handle, unsigned long frames) {
     // The output stays in place until the block is passed on; the input might be reused by the next channel.
     g->planes[self->channel] = self->output;
     if (self->channel + 1 < g->channels) return;
-    float value = *g->control;
-    if (!(value >= 0 && value < sink_count)) return;
-    sink *s = &sinks[(int)value];
+    float slot = *g->slot, load = self->load ? *self->load : 0;
+    if (!(slot >= 0 && slot < sink_count && load >= 0 && load <= 0x1000000)) return;
+    sink *s = &sinks[(int)slot];
     pthread_mutex_lock(&s->lock);
-    if (s->write) s->write(s->context, g->stream, g->rate, g->channels, g->planes, (uint32_t)frames);
+    if (s->write) s->write(s->context, (uint32_t)load, g->rate, g->channels, g->planes, (uint32_t)frames);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -195,11 +187,12 @@ static void cleanup(ladspa_handle handle) {
 }
 
 static const int port_kinds[port_total] = {
-    [control_port] = port_input | port_control,
+    [slot_port] = port_input | port_control,
+    [load_port] = port_input | port_control,
     [input_port] = port_input | port_audio,
     [output_port] = port_output | port_audio,
 };
-static const char *const port_names[port_total] = {"Slot", "Input", "Output"};
+static const char *const port_names[port_total] = {"Slot", "Load", "Input", "Output"};
 static const ladspa_range_hint port_hints[port_total];
 
 static const ladspa_plugin plugin = {

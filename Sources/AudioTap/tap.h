@@ -10,9 +10,8 @@
 // Most channels that one filter may have.
 #define SHELV_TAP_CHANNELS 32
 
-// One block of samples, lent until return. `stream` counts the filters of the process from 1: it changes when the
-// player's filter chain was made anew (next song, seek), and within one stream nothing is missing.
-typedef void (*shelv_tap_write)(void *context, uint64_t stream, uint32_t rate, uint32_t channels,
+// One block of samples, lent until return. `load` is the value of the filter's control "c1".
+typedef void (*shelv_tap_write)(void *context, uint32_t load, uint32_t rate, uint32_t channels,
                                 const float *const *planes, uint32_t frames);
 
 // The library's functions, by the names of their fields with "shelv_tap_" before them.
@@ -22,8 +21,6 @@ typedef struct shelv_tap_functions {
     int32_t (*attach)(void *context, shelv_tap_write write);
     // Returns when no call of `write` is under way any more.
     void (*detach)(int32_t slot);
-    // Number of the newest stream.
-    uint64_t (*newest)(void);
 } shelv_tap_functions;
 
 #endif

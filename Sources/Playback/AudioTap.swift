@@ -8,8 +8,8 @@ import Synchronization
 final class AudioTap: Sendable {
     struct State {
         var queue = SampleQueue()
-        /// Samples of these streams and older ones are dropped.
-        var discarded: UInt64 = 0
+        /// Samples of this load and older ones are dropped.
+        var discarded: UInt32 = 0
         /// Grows with each cut.
         var cuts = 0
         var isPaused = false
@@ -21,6 +21,12 @@ final class AudioTap: Sendable {
         /// Nothing is taken any more; what is there is written if `isTimed` is false.
         var isClosing = false
         var hasEnded = false
+
+        /// Whether a load came after the discarded ones; numbers begin anew at their limit.
+        func isWanted(_ load: UInt32) -> Bool {
+            let distance = (load &- discarded) % AudioTap.loadLimit
+            return 0 < distance && distance < AudioTap.loadLimit / 2
+        }
     }
 
     /// Samples that may wait: far more than libmpv decodes ahead in real time, and enough for tests that are faster.
@@ -45,7 +51,7 @@ final class AudioTap: Sendable {
         func take(_ block: SampleBlock) {
             // In real time libmpv must never wait for us.
             _ = monitor.wait { state in
-                if state.isClosing || block.stream <= state.discarded { return true }
+                if state.isClosing || !state.isWanted(block.load) { return true }
                 if !isTimed && state.queue.length > AudioTap.limit { return nil }
                 state.queue.append(block)
                 return true
@@ -81,18 +87,23 @@ final class AudioTap: Sendable {
         guard started else { throw PlayerError("no thread for the tap") }
     }
 
-    /// The filter in libmpv's words.
-    var filter: String { "lavfi=[ladspa=file=\(library.path):plugin=tap:controls=c0=\(slot)]" }
+    /// Numbers of loads count up to here, as filters get their values as `Float`, and begin anew.
+    static let loadLimit: UInt32 = 0x100_0000
 
-    /// Throws away what was not yet due: a seek, a stop or another song follows.
-    func cut() {
-        let newest = library.newestStream
+    /// The filter in FFmpeg's words, for one load.
+    func filter(load: UInt64) -> String {
+        "ladspa=file=\(library.path):plugin=tap:controls=c0=\(slot)|c1=\(load % UInt64(Self.loadLimit))"
+    }
+
+    /// Throws away what was not yet due of loads up to `load`: a seek, a stop or another song follows.
+    ///
+    /// Faster than real time, everything that comes before this call counts as heard.
+    func cut(through load: UInt64) {
+        let load = UInt32(truncatingIfNeeded: load % UInt64(Self.loadLimit))
         monitor.update { state in
             state.cuts += 1
-            // Faster than real time everything counts as heard.
-            guard isTimed else { return }
-            state.discarded = max(state.discarded, newest)
-            state.queue.removeAll(through: newest)
+            state.discarded = load
+            if isTimed { state.queue.removeAll() }
         }
     }
 
@@ -128,7 +139,7 @@ final class AudioTap: Sendable {
 /// Called on libmpv's thread with samples that are lent until return.
 private func takeSamples(
     _ context: UnsafeMutableRawPointer?,
-    _ stream: UInt64,
+    _ load: UInt32,
     _ rate: UInt32,
     _ channels: UInt32,
     _ planes: UnsafePointer<UnsafePointer<Float>?>?,
@@ -142,7 +153,7 @@ private func takeSamples(
     }
     guard samples.count == Int(channels) * Int(frames) else { return }
     let block = SampleBlock(
-        stream: stream,
+        load: load,
         rate: Int(rate),
         channels: Int(channels),
         frames: Int(frames),

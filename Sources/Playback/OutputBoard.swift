@@ -42,33 +42,33 @@ struct OutputBoard {
         return (driver, chosen.driver.map { "\($0)/\(name)" } ?? name)
     }
 
-    /// libmpv's `af` for a song: its gain, then the tap, at the very end.
-    func filters(gain: Float?) -> String {
+    /// libmpv's `af` for a load: its gain, then the tap, at the very end.
+    ///
+    /// - Parameter start: where the load begins. libmpv drops the samples before it only behind the filters, too late
+    ///   for the tap.
+    func filters(gain: Float?, load: UInt64, start: Duration) -> String {
         var filters: [String] = []
+        if tap != nil, start > .zero { filters.append("atrim=start=\(start.nanoseconds / 1000)us") }
         if let gain, gain.isFinite, gain != 0 {
             let hundredths = Int((min(max(gain, -60), 30) * 100).rounded())
-            let sign = hundredths < 0 ? "-" : ""
-            let (whole, part) = hundredths.magnitude.quotientAndRemainder(dividingBy: 100)
-            let decibels = "\(sign)\(whole).\(part < 10 ? "0" : "")\(part)"
-            filters.append("lavfi=[volume=volume=\(decibels)dB:precision=float]")
+            filters.append("volume=volume=\(decimal(hundredths, digits: 2))dB:precision=float")
         }
-        if let tap { filters.append(tap.filter) }
-        return filters.joined(separator: ",")
+        if let tap { filters.append(tap.filter(load: load)) }
+        return filters.isEmpty ? "" : "lavfi=[\(filters.joined(separator: ","))]"
     }
 
-    /// Switches an output on or off; unknown ones are ignored.
-    mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ handle: MPVHandle) {
-        guard configurations.indices.contains(index), enabled[index] != isEnabled else { return }
+    /// Switches an output on or off; unknown ones are ignored. Returns whether libmpv plays to another device now.
+    mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ handle: MPVHandle) -> Bool {
+        guard configurations.indices.contains(index), enabled[index] != isEnabled else { return false }
         let old = selection
         enabled[index] = isEnabled
         if let place = tapped.firstIndex(of: index) { tap?.setEnabled(place, isEnabled) }
-        guard selection != old else { return }
+        guard selection != old else { return false }
         problem = nil
         retryDue = .max
-        // libmpv opens the device anew and decodes what was not yet heard once more.
-        tap?.cut()
         handle.set(.device, selection.device)
         handle.set(.output, selection.driver)
+        return true
     }
 
     /// Sets the volume, 0...100, by the law of MPD's software mixer: loudness grows evenly over the scale.
@@ -102,7 +102,13 @@ struct OutputBoard {
     /// Looks for the device again.
     mutating func retry(_ handle: MPVHandle) {
         retryDue = monotonicNow().advanced(by: Self.retryInterval)
-        tap?.cut()
         handle.command(["ao-reload"])
     }
+}
+
+/// A whole number of some small unit as a decimal number, without the help of a locale: 5, 2 → `0.05`.
+func decimal(_ value: Int, digits: Int) -> String {
+    let text = String(value.magnitude)
+    let padded = String(repeating: "0", count: max(0, digits + 1 - text.count)) + text
+    return "\(value < 0 ? "-" : "")\(padded.dropLast(digits)).\(padded.suffix(digits))"
 }

@@ -107,7 +107,10 @@ final class PlayerCore {
                 tellTrouble(song.fetcher.trouble ?? "waiting for the server")
             }
         }
-        if now >= outputs.retryDue { outputs.retry(handle) }
+        if now >= outputs.retryDue {
+            outputs.retry(handle)
+            deviceChanged()
+        }
     }
 
     private func obey(_ command: PlayerCommand) {
@@ -119,7 +122,8 @@ final class PlayerCore {
         case .seek(let position): seek(to: position)
         case .stop: stop()
         case .volume(let percent): outputs.setVolume(percent, handle)
-        case .output(let index, let isEnabled): outputs.setEnabled(index, isEnabled, handle)
+        case .output(let index, let isEnabled):
+            if outputs.setEnabled(index, isEnabled, handle) { deviceChanged() }
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))
         case .fetch(let id, let notice): take(notice, of: id)
         case .drained(let id): finish(id)
@@ -159,7 +163,7 @@ final class PlayerCore {
 
     /// Has libmpv play the current song from a position, in place of everything it has.
     func start(_ slot: Slot, at position: Duration) {
-        outputs.tap?.cut()
+        outputs.tap?.cut(through: loads)
         isInNext = false
         seekInFlight = nil
         isStarving = false
@@ -189,8 +193,8 @@ final class PlayerCore {
         slot.generation = song.file.monitor.withLock { $0.generation }
         registry.add(song, number: slot.number)
         var options: [(String, String)] = []
-        if position > .zero { options.append(("start", "+\(position.seconds)")) }
-        let filters = outputs.filters(gain: slot.source.gain)
+        if position > .zero { options.append(("start", "+" + Self.seconds(position))) }
+        let filters = outputs.filters(gain: slot.source.gain, load: slot.number, start: position)
         if !filters.isEmpty { options.append(("af", filters)) }
         handle.load(
             StreamRegistry.address(of: slot.number),
@@ -238,23 +242,33 @@ final class PlayerCore {
     private func seek(to target: Duration) {
         guard let current else { return }
         let target = max(.zero, target)
-        guard current.isLoaded, current.outcome == nil, !isInNext else {
+        // With a tap too: it gets samples before libmpv drops those that come before the target.
+        guard current.isLoaded, current.outcome == nil, !isInNext, outputs.tap == nil else {
             start(current, at: target)
             return
         }
-        outputs.tap?.cut()
         seeks += 1
         seekInFlight = (seeks, false)
-        handle.command(["seek", "\(target.seconds)", "absolute+exact"], tag: Tag(.seek, seeks).rawValue)
+        handle.command(["seek", Self.seconds(target), "absolute+exact"], tag: Tag(.seek, seeks).rawValue)
         report(target, advances: false)
     }
 
     private func stop() {
         guard let current else { return }
-        outputs.tap?.cut()
+        outputs.tap?.cut(through: loads)
         handle.command(["stop"])
         forgetSongs()
         emit(.ended(current.id, .stopped))
+    }
+
+    /// libmpv has opened another device, and decodes anew what was not yet heard. The tap must not get that twice.
+    private func deviceChanged() {
+        guard outputs.tap != nil, let current, current.isSounding else { return }
+        start(current, at: position.elapsed(at: monotonicNow()))
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        decimal(Int(duration.nanoseconds / 1000), digits: 6)
     }
 
     // MARK: Ends

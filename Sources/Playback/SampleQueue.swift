@@ -1,7 +1,7 @@
 /// A piece of sound: channel after channel, each with `frames` samples.
 struct SampleBlock: Sendable {
-    /// Number of the tap's stream it belongs to.
-    var stream: UInt64
+    /// Number of the load that it belongs to.
+    var load: UInt32
     var rate: Int
     var channels: Int
     var frames: Int
@@ -12,7 +12,7 @@ struct SampleBlock: Sendable {
 
     /// The frames from `range`, as a block of its own.
     func part(_ range: Range<Int>) -> SampleBlock {
-        var part = SampleBlock(stream: stream, rate: rate, channels: channels, frames: range.count, samples: [])
+        var part = SampleBlock(load: load, rate: rate, channels: channels, frames: range.count, samples: [])
         part.samples.reserveCapacity(range.count * channels)
         for channel in 0..<channels {
             part.samples += samples[(channel * frames + range.lowerBound)..<(channel * frames + range.upperBound)]
@@ -57,11 +57,10 @@ struct SampleQueue: Sendable {
         return head
     }
 
-    /// Drops the blocks of a stream and of older ones.
-    mutating func removeAll(through stream: UInt64) {
-        blocks.removeFirst(first)
+    /// Drops all blocks.
+    mutating func removeAll() {
+        blocks = []
         first = 0
-        blocks.removeAll { $0.stream <= stream }
-        length = blocks.reduce(.zero) { $0 + $1.length }
+        length = .zero
     }
 }

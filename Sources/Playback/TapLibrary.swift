@@ -27,8 +27,7 @@ import Glibc
         }
         guard let version = unsafe dlsym(handle, "shelv_tap_version"),
             let attach = unsafe dlsym(handle, "shelv_tap_attach"),
-            let detach = unsafe dlsym(handle, "shelv_tap_detach"),
-            let newest = unsafe dlsym(handle, "shelv_tap_newest")
+            let detach = unsafe dlsym(handle, "shelv_tap_detach")
         else { throw PlayerError("\(found) is not ShelvMPD's tap") }
         unsafe functions = shelv_tap_functions(
             version: unsafeBitCast(version, to: (@convention(c) () -> UInt32).self),
@@ -36,8 +35,7 @@ import Glibc
                 attach,
                 to: (@convention(c) (UnsafeMutableRawPointer?, shelv_tap_write?) -> Int32).self
             ),
-            detach: unsafeBitCast(detach, to: (@convention(c) (Int32) -> Void).self),
-            newest: unsafeBitCast(newest, to: (@convention(c) () -> UInt64).self)
+            detach: unsafeBitCast(detach, to: (@convention(c) (Int32) -> Void).self)
         )
         self.path = path
         guard functions.version() == UInt32(SHELV_TAP_VERSION) else {
@@ -63,9 +61,6 @@ import Glibc
 
     /// Ends that; returns when no call is under way.
     func detach(_ slot: Int32) { functions.detach(slot) }
-
-    /// Number of the newest stream of samples in the process.
-    var newestStream: UInt64 { functions.newest() }
 
     /// The path itself, or one without special characters that leads to the same file.
     private static func plain(_ path: String) throws(PlayerError) -> String {
