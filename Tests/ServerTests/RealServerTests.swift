@@ -6,7 +6,7 @@ import Testing
 struct RealServerTests {
     @Test func theToneLibraryIsServed() throws {
         let library = try #require(ToneLibrary.shared)
-        #expect(library.songs.count == 21)
+        #expect(library.songs.count > 20)
         #expect(library.song("Gapless/One Tone/01 - Part 1.flac")?.frequency == 500)
         let server = try #require(SupysonicServer(music: library.path))
         let query = "u=demo&p=demo&v=1.10.2&c=test&f=json&query=&artistCount=0&albumCount=0&songCount=500"
@@ -15,7 +15,7 @@ struct RealServerTests {
         for song in library.songs where song.path.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\"") }) {
             #expect(answer.output.contains("\"path\":\"\(song.path)\""), "\(song.path)")
         }
-        #expect(answer.output.split(separator: "\"path\":").count == 22)
+        #expect(answer.output.split(separator: "\"path\":").count == library.songs.count + 1)
         server.stop()
         let refused = try #require(TestProcess.run(["curl", "-sS", server.url]))
         #expect(refused.end == .exited(7))
