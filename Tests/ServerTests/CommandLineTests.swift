@@ -28,7 +28,7 @@ import Testing
             (["--confg", "x"], "there is no option --confg; did you mean --config?"),
             (["x.conf"], "\"x.conf\" is no option; a configuration file is named by --config"),
             (["--version=1"], "--version takes no value"),
-            (["--print", "x"], "--print knows example or configuration, not \"x\""),
+            (["--print", "x"], "--print knows example, configuration or commands, not \"x\""),
         ]
         for (words, message) in cases {
             do throws(UsageError) {

@@ -9,6 +9,7 @@ import Testing
 /// `make documents` writes them.
 @Suite struct GeneratedDocumentTests {
     static let documents: [(path: String, text: @Sendable () -> String)] = [
+        ("Docs/commands.md", { CommandsDocument.text() }),
         ("Docs/configuration.md", SettingsText.document),
         ("Packaging/shelvmpd.conf.example", SettingsText.exampleFile),
     ]

@@ -16,7 +16,8 @@ struct Configuration: Sendable, Equatable {
 
     /// Passwords that clients may give, in order; the first that matches counts.
     var passwords: [PasswordRule] = []
-    /// What a client may do without a password, or nil for MPD's rule: all if no password is configured, else nothing.
+    /// What a client may do without a password, or nil for MPD's rule: all if no password and no host has
+    /// permissions, else nothing.
     var defaultPermissions: Permissions?
     /// What a client at a Unix socket may do without a password, or nil for the same as the others.
     var localPermissions: Permissions?
@@ -35,7 +36,7 @@ struct Configuration: Sendable, Equatable {
     var maxPlaylistLength: Int?
 
     var logLevel = LogLevel.notice
-    /// Folder of what must survive: the store and nothing that a server could tell again.
+    /// Folder of what must survive a restart: the store, and nothing that a server could tell again.
     var stateDirectory = ""
     /// The SQLite database of the store; in `stateDirectory` unless `state_file` says otherwise.
     var stateFile = ""

@@ -113,18 +113,20 @@ extension Setting {
     }
 
     /// One of a few words.
+    /// - Parameter aliases: Further words that are taken, and not told.
     static func choice<Value: Sendable>(
         _ name: String,
         _ choices: KeyValuePairs<String, Value>,
+        aliases: KeyValuePairs<String, Value> = [:],
         default defaultText: String,
         _ summary: String,
         apply: @escaping @Sendable (inout Target, Value) -> Void
     ) -> Setting {
-        let words = choices.map(\.key)
-        let values = choices.map(\.value)
+        let words = choices.map(\.key) + aliases.map(\.key)
+        let values = choices.map(\.value) + aliases.map(\.value)
         return Setting(
             name: name,
-            allowed: SettingContext.list(words.map { "\"\($0)\"" }),
+            allowed: SettingContext.list(choices.map { "\"\($0.key)\"" }),
             defaultText: defaultText,
             summary: summary
         ) { target, text, _ throws(SettingRefusal) in

@@ -62,7 +62,7 @@ enum Settings {
         },
         permissionList(
             "default_permissions",
-            default: "all; with a password configured: none",
+            default: "all; with password or host_permissions: none",
             "What a client may do that has given no password.",
             \.defaultPermissions
         ),
@@ -162,7 +162,7 @@ enum Settings {
             "state_directory",
             default: "$XDG_STATE_HOME/shelvmpd",
             example: "/var/lib/shelvmpd",
-            "Folder of what must survive, such as the queue."
+            "Folder of what must survive a restart."
         ) { $0.stateDirectory = $1 },
         .path(
             "state_file",
@@ -184,11 +184,9 @@ enum Settings {
         ) { $0.tapLibrary = $1 },
         .choice(
             "log_level",
-            [
-                "error": LogLevel.error, "notice": .notice, "info": .info, "debug": .debug,
-                // MPD's other words. Its warnings are notices here.
-                "warning": .notice, "default": .notice, "secure": .info, "verbose": .debug,
-            ],
+            ["error": LogLevel.error, "notice": .notice, "info": .info, "debug": .debug],
+            // MPD's other words. Its warnings are notices here.
+            aliases: ["warning": .notice, "default": .notice, "secure": .info, "verbose": .debug],
             default: "notice",
             "The least important messages to write to standard error."
         ) { $0.logLevel = $1 },

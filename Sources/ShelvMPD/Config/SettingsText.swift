@@ -47,7 +47,8 @@ enum SettingsText {
     }
 
     private static func describe<Target>(_ setting: Setting<Target>, indent: String, isActive: Bool) -> [String] {
-        var lines = wrap(setting.summary + " Allowed: \(setting.allowed).", indent: indent + "# ")
+        let allowed = setting.allowed == "a text" ? "" : " Allowed: \(setting.allowed)."
+        var lines = wrap(setting.summary + allowed, indent: indent + "# ")
         if let text = setting.defaultText, setting.example != nil {
             lines += wrap("Default: \(text).", indent: indent + "# ")
         }

@@ -15,8 +15,10 @@ struct AccessRules: Sendable {
     /// Resolves the host names of `host_permissions` once, now.
     init(_ configuration: Configuration) {
         passwords = configuration.passwords.map { ($0.password, $0.permissions) }
-        // Without any password there is nothing to protect; with one, a client must give it first.
-        standard = configuration.defaultPermissions ?? (configuration.passwords.isEmpty ? .all : [])
+        // Without any password there is nothing to protect; with one, or with permissions for certain hosts, the others
+        // have none.
+        let isOpen = configuration.passwords.isEmpty && configuration.hostPermissions.isEmpty
+        standard = configuration.defaultPermissions ?? (isOpen ? .all : [])
         local = configuration.localPermissions ?? standard
         hosts = configuration.hostPermissions.flatMap { rule in
             Self.addresses(of: rule.host).map { ($0, rule.permissions) }

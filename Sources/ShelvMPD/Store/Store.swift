@@ -22,7 +22,7 @@ final class Store: Sendable {
     private struct State {
         var jobs: [Job] = []
         var isClosed = false
-        var thread: WorkerThread?
+        var thread: PlatformThread?
     }
 
     private let state = Mutex(State())
@@ -40,12 +40,8 @@ final class Store: Sendable {
         }
         // Opened here, so that the caller learns of failures, then handed to the thread for good.
         let file = try Handover(StoreFile(path: path, log: log))
-        do throws(SystemError) {
-            let thread = try WorkerThread("store") { [self] in serve(file) }
-            state.withLock { $0.thread = thread }
-        } catch {
-            throw StoreError(.failed, error.description)
-        }
+        let thread = PlatformThread(name: "store") { [self] in serve(file) }
+        state.withLock { $0.thread = thread }
     }
 
     deinit { Glibc.close(wake) }
