@@ -188,13 +188,13 @@ final class Fetcher: Sendable {
                 let all = state.transfers + starting
                 if all.contains(where: { Self.will($0, reach: position) }) { continue }
                 if state.refusesRanges && !all.isEmpty { continue }
-                starting.append(RangeTransfer(start: state.refusesRanges ? 0 : position, fetcher: self))
+                starting.append(RangeTransfer(start: position, isSequential: state.refusesRanges, fetcher: self))
             }
             if state.transfers.isEmpty && starting.isEmpty {
                 let limit = total ?? .max
                 let hole = intervals.hole(from: state.lastWant, limit: limit) ?? intervals.hole(from: 0, limit: limit)
-                if let hole {
-                    starting.append(RangeTransfer(start: state.refusesRanges ? 0 : hole.lowerBound, fetcher: self))
+                if let start = hole?.lowerBound {
+                    starting.append(RangeTransfer(start: start, isSequential: state.refusesRanges, fetcher: self))
                 }
             }
             var ending: [RangeTransfer] = []

@@ -172,7 +172,8 @@ extension PlayerCore {
             isIdle = value.isTrue
             if isIdle { becameIdle() }
         case .isStarving:
-            starvationIs(value.isTrue)
+            isBuffering = value.isTrue
+            starvationIs(isBuffering)
         case .duration:
             guard let slot = playing, let seconds = value.number, seconds > 0 else { return }
             let duration = Duration.milliseconds(Int64(clamping: Duration(mpvSeconds: seconds).nanoseconds / 1_000_000))
@@ -268,7 +269,15 @@ extension PlayerCore {
     private func positionIs(_ seconds: Double, number: UInt64) {
         guard let current, seekInFlight == nil else { return }
         if current.number == number, !isInNext {
-            report(Duration(mpvSeconds: max(0, seconds)), advances: isAdvancing)
+            let elapsed = Duration(mpvSeconds: max(0, seconds))
+            // Outputs without a clock show no underrun, so libmpv does not notice that it stands.
+            let hasMoved = elapsed != position.elapsed
+            if isStarving && hasMoved && !isBuffering {
+                starvationIs(false)
+            } else if isAdvancing && position.advances && !hasMoved && current.song?.fetcher.isAwaited == true {
+                starvationIs(true)
+            }
+            report(elapsed, advances: isAdvancing)
         } else if isInNext, next?.number == number {
             let elapsed = Duration(mpvSeconds: seconds)
             if elapsed >= .zero {
@@ -287,7 +296,8 @@ extension PlayerCore {
         let now = monotonicNow()
         position = PlaybackPosition(elapsed: elapsed, time: now, advances: advances)
         emit(.position(current.id, position))
-        pollDue = advances ? now.advanced(by: .seconds(1)) : .max
+        let isWatching = isStarving && !isPaused
+        pollDue = advances || isWatching ? now.advanced(by: isWatching ? Self.patienceInSong : .seconds(1)) : .max
     }
 }
 

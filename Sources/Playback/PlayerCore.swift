@@ -24,8 +24,10 @@ final class PlayerCore {
     var entry: Int64?
     var isInNext = false
     var isPaused = false
-    /// libmpv has stopped for want of bytes.
+    /// The current song stands for want of bytes.
     var isStarving = false
+    /// libmpv says so.
+    var isBuffering = false
     var isIdle = true
     /// Number of the last seek, while its first sound is awaited, and whether libmpv has taken it.
     var seekInFlight: (number: UInt64, isTaken: Bool)?

@@ -36,10 +36,12 @@ final class RangeTransfer: HTTPReceiver {
     private let control = Mutex(Control())
     private let fetcher: Fetcher
 
-    init(start: Int64, fetcher: Fetcher) {
-        self.start = start
+    /// - Parameter isSequential: whether it is for a server that sends whole files only.
+    init(start: Int64, isSequential: Bool, fetcher: Fetcher) {
+        self.start = isSequential ? 0 : start
         self.fetcher = fetcher
-        head = Atomic(start)
+        head = Atomic(self.start)
+        state.withLock { $0.isSequential = isSequential }
     }
 
     /// Position in the file of the next byte to come.
@@ -85,7 +87,7 @@ final class RangeTransfer: HTTPReceiver {
             let isDoubtful = if case .doubtful = answer { true } else { false }
             state.withLock { state in
                 state.phase = isDoubtful ? .document([], head: head, total: total) : .audio
-                state.isSequential = offset < start
+                state.isSequential = state.isSequential || offset < start
                 state.hasLength = total != nil
             }
             self.head.store(offset, ordering: .relaxed)
