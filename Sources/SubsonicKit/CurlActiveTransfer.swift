@@ -98,7 +98,7 @@ final class CurlActiveTransfer {
         }
         verdict = TransportError(
             .local,
-            "\(origin): a password in clear is sent without TLS only to this machine, and \(address) is another one"
+            "\(origin): the password is not sent in clear to \(address); use https, or allow it in the configuration"
         )
         return false
     }

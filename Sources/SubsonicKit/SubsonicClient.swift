@@ -115,12 +115,18 @@ public final class SubsonicClient: SubsonicCalling {
         var refusal: SubsonicError?
         while true {
             let request = request(method, parameters, way: way, post: post)
+            let start = environment.now()
             let response: HTTPResponse
             do {
                 response = try await transport.send(request)
             } catch {
+                log.debug("\(server.name): \(method) failed after \(environment.now() - start): \(error)")
                 throw failure(error, after: refusal)
             }
+            log.debug(
+                "\(server.name): \(method) answered after \(environment.now() - start), status=\(response.head.status) "
+                    + "bytes=\(response.body.count)"
+            )
             follow(response.head, method: method, asked: request)
             do {
                 let envelope = try SubsonicAnswer.envelope(response)

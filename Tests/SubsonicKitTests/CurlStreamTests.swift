@@ -64,7 +64,10 @@ struct CurlStreamTests {
         #expect(attempts >= 3)
     }
 
-    @Test("Cancelling works at every stage and finishes once: connecting, waiting, in the middle, queued, done")
+    @Test(
+        "Cancelling works at every stage and finishes once: connecting, waiting, in the middle, queued, done",
+        .timeLimit(.minutes(1))
+    )
     func cancelling() async throws {
         let deaf = try #require(DeafListener())
         let gate = TestGate()
@@ -80,18 +83,18 @@ struct CurlStreamTests {
             server.stop()
         }
         let transport = try CurlTransport(CurlTransportOptions(maximumTransfersPerServer: 2))
-        let clock = ContinuousClock()
+        // Nothing but cancelling can end these in the life of a test.
+        func patient(_ url: String) -> HTTPRequest {
+            HTTPRequest(url: url, connectTimeout: .seconds(3600), stallTimeout: .seconds(3600))
+        }
 
         func cancelled(_ url: String, afterBytes count: Int = 0) async -> RecordingReceiver {
             let receiver = RecordingReceiver()
-            let transfer = transport.stream(HTTPRequest(url: url), to: receiver)
+            let transfer = transport.stream(patient(url), to: receiver)
             await receiver.bytes(count)
-            let start = clock.now
             transfer.cancel()
             transfer.cancel()
             #expect(await receiver.finish()?.step == .cancelled, "\(url)")
-            // Generous for a loaded machine; it is about not waiting for a timeout of seconds.
-            #expect(clock.now - start < .seconds(2), "\(url)")
             return receiver
         }
 
@@ -103,8 +106,8 @@ struct CurlStreamTests {
         // Both slots are taken: the third waits here.
         let first = RecordingReceiver()
         let second = RecordingReceiver()
-        let one = transport.stream(HTTPRequest(url: server.url + "/wait"), to: first)
-        let two = transport.stream(HTTPRequest(url: server.url + "/wait"), to: second)
+        let one = transport.stream(patient(server.url + "/wait"), to: first)
+        let two = transport.stream(patient(server.url + "/wait"), to: second)
         let queued = await cancelled(server.url + "/file")
         #expect(queued.heads.isEmpty)
         // A slot that becomes free is used.
