@@ -3,6 +3,9 @@ import Testing
 
 @testable import Library
 
+/// MPD's, not that of the test framework.
+typealias Tag = MPDProtocol.Tag
+
 /// One small library; each album is there for an edge.
 ///
 /// ```
