@@ -1,9 +1,10 @@
 internal import CCurl
-internal import Glibc
 
 /// One transfer on the transport's thread. Everything here belongs to that thread.
 final class CurlActiveTransfer {
     private static let maximumRedirects = 5
+    /// Bytes that come with a redirect and are thrown away.
+    private static let maximumRedirectBody = 1 << 20
 
     let transfer: CurlTransfer
     private(set) var origin: HTTPOrigin
@@ -19,7 +20,6 @@ final class CurlActiveTransfer {
     private var verdict: TransportError?
     /// When the request is answered next at the latest; nil while it connects, which libcurl watches.
     private(set) var deadline: ContinuousClock.Instant?
-    private var lastProgress: ContinuousClock.Instant
     /// Whether the last known address has been tried after the host's name did not resolve.
     private var triedKnownAddress = false
     private let doubtsAddress: Bool
@@ -37,7 +37,6 @@ final class CurlActiveTransfer {
         self.doubtsAddress = doubtsAddress
         url = transfer.request.url
         form = transfer.request.form
-        lastProgress = .now
         self.easy.report(to: self)
     }
 
@@ -128,10 +127,15 @@ final class CurlActiveTransfer {
     /// Bytes of the body. Returns whether the transfer goes on.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         progress()
-        guard !isRedirecting else { return true }
+        bodyLength += bytes.count
+        if isRedirecting {
+            if bodyLength > Self.maximumRedirectBody {
+                verdict = TransportError(.local, "\(origin): a redirect with too long a text")
+            }
+            return verdict == nil
+        }
         // Without a head (HTTP/0.9, which libcurl refuses) there is nothing to make of bytes.
         guard hasHead else { return false }
-        bodyLength += bytes.count
         if transfer.isWhole && bodyLength > options.maximumBody {
             verdict = TransportError(.local, "\(origin): the answer is larger than \(options.maximumBody) bytes")
             return false
@@ -146,10 +150,7 @@ final class CurlActiveTransfer {
         return wish
     }
 
-    private func progress() {
-        lastProgress = .now
-        deadline = lastProgress + transfer.request.stallTimeout
-    }
+    private func progress() { deadline = .now + transfer.request.stallTimeout }
 
     /// A proxy of the environment may stand between us and the host, so that the peer's address says nothing.
     private var mayUseProxy: Bool {
@@ -166,6 +167,7 @@ final class CurlActiveTransfer {
         deadline = nil
         parser = HTTPHeadParser()
         isRedirecting = false
+        bodyLength = 0
         easy.clearMessage()
         easy.set(CURLOPT_URL, url)
         easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -237,30 +239,7 @@ final class CurlActiveTransfer {
 
     private func error(for code: CURLcode) -> TransportError? {
         if let verdict { return verdict }
-        guard code != CURLE_OK else { return nil }
-        let (step, what) = failure(of: code)
-        return TransportError(step, "\(origin): \(what): \(easy.message(for: code))")
-    }
-
-    private func failure(of code: CURLcode) -> (step: TransportError.Step, what: String) {
-        switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return (.resolve, "address not found")
-        case CURLE_COULDNT_CONNECT: return (.connect, "connecting failed")
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ISSUER_ERROR:
-            return (.tls, "TLS failed")
-        case CURLE_OPERATION_TIMEDOUT:
-            if hasHead { return (.receive, "receiving timed out") }
-            if easy.offset(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return (.resolve, "finding the address timed out") }
-            // libcurl counts TLS as connecting; only its words tell them apart.
-            if easy.message(for: code).hasPrefix("SSL") { return (.tls, "TLS timed out") }
-            if easy.offset(CURLINFO_CONNECT_TIME_T) == 0 { return (.connect, "connecting timed out") }
-            return (.receive, "no answer in time")
-        case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND: return (.send, "sending failed")
-        case CURLE_URL_MALFORMAT, CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT:
-            return (.local, "cannot send")
-        default: return (.receive, "receiving failed")
-        }
+        return code == CURLE_OK ? nil : CurlFailure.error(code, of: easy, at: origin, hasHead: hasHead)
     }
 
     /// What to say when nothing has come until `deadline`.
@@ -279,45 +258,4 @@ extension Int64 {
     fileprivate func clamped(to range: ClosedRange<Int64>) -> Int64 {
         Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
     }
-}
-
-// MARK: What libcurl calls. Plain functions: a closure could be bound to an actor. `owner` is the transfer's
-// `CurlActiveTransfer`, which its loop holds for as long as the handle is part of the multi handle.
-
-func curlDidReceiveHeader(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ owner: UnsafeMutableRawPointer?
-) -> Int {
-    guard let bytes = unsafe bytes, let owner = unsafe owner else { return 0 }
-    let line = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: size * count))
-    let active = unsafe Unmanaged<CurlActiveTransfer>.fromOpaque(owner).takeUnretainedValue()
-    return active.receive(header: line) ? size * count : (size * count == 0 ? 1 : 0)
-}
-
-func curlDidReceiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ owner: UnsafeMutableRawPointer?
-) -> Int {
-    guard let bytes = unsafe bytes, let owner = unsafe owner else { return 0 }
-    let active = unsafe Unmanaged<CurlActiveTransfer>.fromOpaque(owner).takeUnretainedValue()
-    let body = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe active.receive(body: body) ? size * count : (size * count == 0 ? 1 : 0)
-}
-
-func curlWillSendRequest(
-    _ owner: UnsafeMutableRawPointer?,
-    _ peer: UnsafeMutablePointer<CChar>?,
-    _ local: UnsafeMutablePointer<CChar>?,
-    _ peerPort: Int32,
-    _ localPort: Int32
-) -> Int32 {
-    guard let owner = unsafe owner else { return Int32(CURL_PREREQFUNC_ABORT) }
-    let active = unsafe Unmanaged<CurlActiveTransfer>.fromOpaque(owner).takeUnretainedValue()
-    let address: String
-    if let peer = unsafe peer { address = unsafe String(cString: peer) } else { address = "" }
-    return Int32(active.willSend(to: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
 }
