@@ -13,8 +13,6 @@ RELEASE := .build/release
 .PHONY: run demo build test check soak format documents conversations install clean
 
 run:
-	@Scripts/install-packages build
-	@$(MAKE) --no-print-directory build
 	@CONFIG='$(CONFIG)' Scripts/run
 
 demo:
