@@ -16,6 +16,7 @@ import Glibc
     init(options: [(String, String)], registry: StreamRegistry) throws(PlayerError) {
         // libmpv refuses to start where numbers are written in another way.
         unsafe setlocale(LC_NUMERIC, "C")
+        shelv_silence_audio_libraries()
         guard let handle = unsafe mpv_create() else { throw PlayerError("libmpv cannot be started") }
         unsafe raw = handle
         self.registry = registry

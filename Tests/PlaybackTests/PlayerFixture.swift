@@ -20,6 +20,7 @@ final class PlayerFixture: Sendable {
         outputs: [OutputConfiguration]? = nil,
         format: String = "44100:16:2",
         folder: TestFolder? = nil,
+        tapLibrary: String? = nil,
         logging: Log = .silent,
         _ handler: @escaping HTTPTestServer.Handler
     ) throws {
@@ -36,7 +37,7 @@ final class PlayerFixture: Sendable {
             PlayerConfiguration(
                 outputs: outputs ?? [file],
                 cacheDirectory: folder.path("cache"),
-                tapLibrary: try Self.tapLibrary.get(),
+                tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
                 isTimed: isTimed
             ),
             transport: transport,
@@ -116,4 +117,17 @@ final class EventLog: Sendable {
     func wait(for timeout: Duration, _ isWanted: (PlayerEvent) -> Bool) -> PlayerEvent? {
         monitor.wait(until: monotonicNow().advanced(by: timeout)) { $0.first(where: isWanted) }
     }
+}
+
+/// A transport for players that never get to ask.
+struct UnusedTransport: HTTPTransport {
+    private final class Nothing: HTTPTransfer {
+        func cancel() {}
+    }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw TransportError(.local, "unused")
+    }
+
+    func stream(_ request: HTTPRequest, to receiver: any HTTPReceiver) -> any HTTPTransfer { Nothing() }
 }

@@ -9,15 +9,18 @@ struct Tone {
     /// Interleaved.
     var samples: [Int16]
 
-    /// A sine of `frequency` Hz; `offset` frames of the same wave come before it.
+    /// A sine of a whole number of Hz; `offset` frames of the same wave come before it.
     init(_ frequency: Double, frames: Int, offset: Int = 0, rate: Int = 44100, channels: Int = 2) {
         self.rate = rate
         self.channels = channels
         samples = []
         samples.reserveCapacity(frames * channels)
+        // Whole frequencies repeat every second.
+        let second = (0..<rate).map { frame in
+            Int16((sin(2 * Double.pi * frequency * Double(frame) / Double(rate)) * 16000).rounded())
+        }
         for frame in 0..<frames {
-            let angle = 2 * Double.pi * frequency * Double(frame + offset) / Double(rate)
-            let value = Int16((sin(angle) * 16000).rounded())
+            let value = second[(frame + offset) % rate]
             for _ in 0..<channels { samples.append(value) }
         }
     }
@@ -27,9 +30,7 @@ struct Tone {
     var duration: Duration { .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(rate)) }
 
     /// The samples as they stand in a `…:16:…` output.
-    var pcm: [UInt8] {
-        samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
-    }
+    var pcm: [UInt8] { unsafe samples.withUnsafeBytes { unsafe Array($0) } }
 
     /// A WAV file.
     var wav: [UInt8] {
@@ -51,6 +52,14 @@ struct Tone {
         let (source, target) = (folder.path("source.wav"), folder.path("encoded.\(suffix)"))
         try folder.write(wav, to: source)
         try run(["ffmpeg", "-v", "error", "-y", "-i", source] + options + [target])
+        return try folder.read(target)
+    }
+
+    /// A minute of noise, which no encoder can make small.
+    static func noise(_ suffix: String, _ options: [String], in folder: TestFolder) throws -> [UInt8] {
+        let target = folder.path("noise.\(suffix)")
+        let source = ["-f", "lavfi", "-i", "anoisesrc=d=60:r=48000:seed=1"]
+        try run(["ffmpeg", "-v", "error", "-y"] + source + options + [target])
         return try folder.read(target)
     }
 
