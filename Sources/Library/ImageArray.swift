@@ -1,3 +1,5 @@
+import CLinux
+
 /// A fixed-width array in an image.
 ///
 /// Safe as long as the image lives: only the snapshot that owns it holds arrays of it.
@@ -26,6 +28,12 @@ struct ImageArray<Element: BitwiseCopyable>: RandomAccessCollection {
     func part(_ start: Int, _ count: Int) -> ImageArray {
         precondition(start >= 0 && count >= 0 && start <= self.count && count <= self.count - start)
         return unsafe ImageArray(base.map { unsafe $0 + start }, count: count)
+    }
+
+    /// Tells the processor that this element will be read soon.
+    @inline(__always)
+    func prefetch(_ index: Int) {
+        if let base = unsafe base, index >= 0, index < count { unsafe shelv_prefetch(base + index) }
     }
 
     @unsafe

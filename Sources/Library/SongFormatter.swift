@@ -28,24 +28,42 @@ struct SongFormatter {
     /// Source: MPD 0.24 `src/SongPrint.cxx`.
     func appendSong(_ song: Int, to buffer: inout ReplyBuffer) {
         appendURI(song, to: &buffer)
-        let songs = snapshot.songs
-        appendTime("Last-Modified: ", songs.lastModified[song], to: &buffer)
-        appendTime("Added: ", songs.added[song], to: &buffer)
-        appendFormat(songs, Int(songs.kinds[song]) * ImageLayout.kindWords, to: &buffer)
-        for index in songs.tagRange(song) {
-            let entry = songs.tags[index]
+        appendTime("Last-Modified: ", snapshot.songs.lastModified[song], to: &buffer)
+        appendTime("Added: ", snapshot.songs.added[song], to: &buffer)
+        appendFormat(Int(snapshot.songs.kinds[song]) * ImageLayout.kindWords, to: &buffer)
+        for index in snapshot.songs.tagRange(song) {
+            let entry = snapshot.songs.tags[index]
             let tag = entry >> ImageLayout.valueBits
             if mask.rawValue & (1 << UInt64(tag)) != 0 {
                 buffer.appendLine(prefixes[Int(tag)], snapshot.values[Int(entry & ImageLayout.valueMask)])
             }
         }
-        let duration = songs.durations[song]
+        let duration = snapshot.songs.durations[song]
         if duration != ImageLayout.none {
             buffer.append("Time: ")
             buffer.append(decimal: (UInt64(duration) + 500) / 1000)
             buffer.append("\nduration: ")
             buffer.append(milliseconds: UInt64(duration))
             buffer.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    /// Prepares for a song that is to be written soon.
+    ///
+    /// Values are stored by rank, far from each other for one song: waiting for them would take most of the time.
+    /// First the places of the values are fetched, and closer to the song the values.
+    @inline(__always)
+    func prefetch(_ song: Int, isClose: Bool) {
+        if song >= snapshot.songCount { return }
+        for index in snapshot.songs.tagRange(song) {
+            let entry = snapshot.songs.tags[index]
+            if mask.rawValue & (1 << UInt64(entry >> ImageLayout.valueBits)) == 0 { continue }
+            let value = Int(entry & ImageLayout.valueMask)
+            if isClose {
+                snapshot.values.arena.prefetch(Int(snapshot.values.offsets[value]))
+            } else {
+                snapshot.values.offsets.prefetch(value)
+            }
         }
     }
 
@@ -64,10 +82,10 @@ struct SongFormatter {
         buffer.append(UInt8(ascii: "\n"))
     }
 
-    private func appendFormat(_ songs: SongColumns, _ row: Int, to buffer: inout ReplyBuffer) {
-        let word = songs.kindTable[row + 1]
+    private func appendFormat(_ row: Int, to buffer: inout ReplyBuffer) {
+        let word = snapshot.songs.kindTable[row + 1]
         guard let format = SampleFormat(rawValue: UInt8(truncatingIfNeeded: word)) else { return }
-        let rate = UInt64(songs.kindTable[row])
+        let rate = UInt64(snapshot.songs.kindTable[row])
         buffer.append("Format: ")
         if format == .dsd, rate > 0, rate * 8 % 44100 == 0 {
             buffer.append("dsd")

@@ -33,6 +33,10 @@ public struct SongsReply: ReplySource {
         let songs = songs
         return ReplyBuffer.fill(&output, limit: limit) { buffer in
             if position == songs.count { return false }
+            if position + 8 < songs.count {
+                formatter.prefetch(songs[position + 8].place, isClose: false)
+                formatter.prefetch(songs[position + 4].place, isClose: true)
+            }
             formatter.appendSong(songs[position].place, to: &buffer)
             position += 1
             return position < songs.count
@@ -124,6 +128,8 @@ public struct TreeReply: ReplySource {
         return ReplyBuffer.fill(&output, limit: limit) { buffer in
             if song < songEnd {
                 if withInfo {
+                    formatter.prefetch(song + 8, isClose: false)
+                    formatter.prefetch(song + 4, isClose: true)
                     formatter.appendSong(song, to: &buffer)
                 } else {
                     formatter.appendURI(song, to: &buffer)
