@@ -1,4 +1,24 @@
+import Glibc
+
 @main
 enum Main {
-    static func main() {}
+    static func main() async {
+        switch StartUp.decide(Array(CommandLine.arguments.dropFirst()), .current()) {
+        case .end(let status, let output, let errors):
+            write(output, to: 1)
+            write(errors, to: 2)
+            exit(status.rawValue)
+        case .serve(let configuration, let notices):
+            exit(await Launch.serve(configuration, notices: notices).rawValue)
+        }
+    }
+
+    private static func write(_ text: String, to descriptor: CInt) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            rest.removeFirst(count)
+        }
+    }
 }

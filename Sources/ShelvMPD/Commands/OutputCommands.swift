@@ -17,6 +17,13 @@ enum OutputCommands {
             "Turns an output on.",
             .core { context, arguments, _ in try set(context, arguments, .on) }
         ),
+        Command(
+            "outputset",
+            .admin,
+            args: 3...3,
+            "Sets an attribute of an output; there are none.",
+            .core(setAttribute)
+        ),
         Command("outputs", .read, args: 0...0, "Lists the outputs.", .core(outputs)),
         Command(
             "toggleoutput",
@@ -26,6 +33,19 @@ enum OutputCommands {
             .core { context, arguments, _ in try set(context, arguments, .toggle) }
         ),
     ]
+
+    /// No output has an attribute that could be set; wrong requests are told apart as MPD does.
+    private static func setAttribute(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let id = try arguments.unsigned(0)
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let isName = arguments.slice(1).allSatisfy {
+            letters.contains($0 | 0x20) || digits.contains($0) || $0 == UInt8(ascii: "_")
+        }
+        guard isName, !arguments.slice(1).isEmpty else { throw ACK(.argument, "Illegal attribute name") }
+        guard id < context.partition.outputs.count else { throw ACK(.noExist, "No such audio output") }
+        throw ACK(.argument, "Unsupported attribute")
+    }
 
     private enum Change { case on, off, toggle }
 

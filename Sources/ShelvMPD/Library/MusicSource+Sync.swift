@@ -1,0 +1,58 @@
+import Library
+import Logging
+import SubsonicKit
+import Synchronization
+
+extension MusicSource {
+    /// Keeps the library like the server's, and shows it on the core as it changes; until the task is cancelled.
+    func keepInSync(_ core: Core) async {
+        await sync(core).run()
+    }
+
+    /// Called once; later requests to update go to this one.
+    private func sync(_ core: Core) -> LibrarySync {
+        let sync = LibrarySync(
+            syncConfiguration,
+            server: client,
+            stored: shown.withLock { $0.info.isComplete ? $0 : nil },
+            handlers: LibrarySyncHandlers(
+                publish: { [self] snapshot in publish(snapshot, core) },
+                event: { [self] event in tell(event, core) }
+            ),
+            log: log
+        )
+        core.post { server in
+            server.requestSync = { rescans in sync.requestUpdate(rescan: rescans) }
+        }
+        return sync
+    }
+
+    /// Where songs have gone is found out here, so that the core only has to follow.
+    private func publish(_ snapshot: LibrarySnapshot, _ core: Core) {
+        let former = shown.withLock { shown in
+            defer { shown = snapshot }
+            return shown
+        }
+        let translation = SongTranslation(from: former, to: snapshot)
+        // While the first sync runs, each part is worth a look; later the end of the job tells.
+        let isPart = !snapshot.info.isComplete
+        core.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
+    }
+
+    private func tell(_ event: LibrarySyncEvent, _ core: Core) {
+        switch event {
+        case .started: core.post { $0.syncBegan() }
+        case .progress(let songs, let expected):
+            log.info("\(client.server.name): \(songs) songs\(expected.map { " of \($0)" } ?? "") fetched")
+        case .finished(let didChange):
+            rememberAuthentication()
+            core.post { $0.syncEnded(didChange: didChange) }
+        case .failed: core.post { $0.syncEnded(didChange: false) }
+        }
+    }
+
+    private func rememberAuthentication() {
+        guard let method = client.workingAuthentication else { return }
+        store.keep(method.rawValue, as: "authentication", about: id)
+    }
+}

@@ -1,0 +1,108 @@
+import Library
+import Logging
+import Playback
+import SubsonicKit
+import Synchronization
+
+/// The configured Subsonic server: its library on disk, its client, and the bytes of its songs.
+///
+/// API and audio have connections and threads of their own, so that a long answer of one never holds up the other.
+final class MusicSource: Sendable {
+    let audioTransport: CurlTransport
+    private let apiTransport: CurlTransport
+    let client: SubsonicClient
+    let id: ServerID
+    let store: Store
+    let log: Log
+    let syncConfiguration: LibrarySyncConfiguration
+    /// The library that clients see.
+    let shown: Mutex<LibrarySnapshot>
+
+    /// Reads the password and finds out what is known about the server.
+    /// - Throws: a sentence for the user: no server, no password, an address that is none.
+    init(_ configuration: Configuration, store: Store, log: Log) async throws {
+        guard let server = configuration.servers.first else {
+            throw MusicSourceError("there is no subsonic_server in the configuration")
+        }
+        if configuration.servers.count > 1 {
+            log.notice("Only the first subsonic_server is used: \(server.name)")
+        }
+        id = try await store.identify([ServerAddress(name: server.name, url: server.url)])[0]
+        let facts = try await store.facts(about: id)
+        apiTransport = try CurlTransport()
+        audioTransport = try CurlTransport()
+        client = SubsonicClient(
+            SubsonicServer(
+                id: id.text,
+                name: server.name,
+                url: try ServerURL(server.url),
+                credentials: Credentials(
+                    user: server.user,
+                    password: try server.password?.read().revealed,
+                    apiKey: try server.apiKey?.read().revealed
+                ),
+                mode: AuthenticationMode(server.authentication),
+                allowsPlainPassword: server.allowsPlainPassword
+            ),
+            transport: apiTransport,
+            remembered: facts["authentication"].flatMap(AuthenticationMethod.init),
+            log: log
+        )
+        self.store = store
+        self.log = log
+        syncConfiguration = LibrarySyncConfiguration(
+            serverID: id.text,
+            serverName: server.name,
+            directory: configuration.cacheDirectory,
+            musicFolders: server.musicFolders,
+            checkInterval: configuration.refreshInterval ?? .seconds(1 << 40)
+        )
+        shown = Mutex(try Self.storedLibrary(syncConfiguration, log))
+    }
+
+    /// The library as it was at the end of the last run; an empty one when there is none.
+    private static func storedLibrary(_ sync: LibrarySyncConfiguration, _ log: Log) throws -> LibrarySnapshot {
+        do throws(LibraryError) {
+            return try LibrarySnapshot.open(file: sync.imageFile)
+        } catch {
+            if error != .noFile { log.notice("The stored library cannot be used and is fetched again: \(error)") }
+        }
+        let info = LibraryInfo(serverID: sync.serverID, serverName: sync.serverName, isComplete: false)
+        return try LibraryBuilder().build(info: info, file: nil)
+    }
+
+    /// How the bytes of a song are fetched.
+    func audio(_ song: SongIndex, _ library: LibrarySnapshot) -> AudioSource? {
+        let songID = library.songID(song)
+        return AudioSource(
+            cacheKey: "\(id.text)/\(songID)",
+            size: library.size(song),
+            suffix: library.suffix(song),
+            duration: library.duration(song).map { .milliseconds(Int64($0)) }
+        ) { [client] start in client.streamRequest(songID: songID, rangeStart: start) }
+    }
+
+    /// Ends all transfers and their threads.
+    func shutdown() {
+        audioTransport.shutdown()
+        apiTransport.shutdown()
+    }
+}
+
+/// Why there is no music; a sentence for the user.
+struct MusicSourceError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension AuthenticationMode {
+    init(_ authentication: ServerConfiguration.Authentication) {
+        switch authentication {
+        case .auto: self = .auto
+        case .token: self = .token
+        case .apikey: self = .apikey
+        case .password: self = .password
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import CLinux
+import Glibc
+import Library
+import Logging
+import Playback
+import QueueEngine
+import SubsonicKit
+import Synchronization
+
+/// Builds the parts of a running server from its configuration, serves, and takes them down again.
+enum Launch {
+    /// Serves until a signal ends it. Blocks the calling thread, which becomes the core's.
+    static func serve(_ configuration: Configuration, notices: [String]) async -> ExitStatus {
+        let log = Log.standardError(level: configuration.logLevel)
+        for notice in notices { log.notice(notice) }
+        do {
+            try await run(configuration, log)
+            return .success
+        } catch {
+            log.error("\(error)")
+            return .failure
+        }
+    }
+
+    private static func run(_ configuration: Configuration, _ log: Log) async throws {
+        // Before any other thread, so that none of them takes a signal.
+        let signals = try Signals()
+        try Files.makeDirectory(configuration.cacheDirectory)
+        let store = try Store(path: configuration.stateFile, log: log)
+        defer { store.close() }
+        let source = try await MusicSource(configuration, store: store, log: log)
+        defer { source.shutdown() }
+
+        let core = try Core()
+        let library = source.shown.withLock { $0 }
+        let player = try MPVPlayer(
+            PlayerConfiguration(
+                outputs: configuration.outputs,
+                cacheDirectory: configuration.cacheDirectory + "/audio",
+                tapLibrary: configuration.tapLibrary,
+                isTimed: configuration.isTimed
+            ),
+            transport: source.audioTransport,
+            log: log
+        ) { event in core.post { $0.defaultPartition.handle(event) } }
+
+        let listeners = try open(configuration, log)
+        let sync = Mutex<Task<Void, Never>?>(nil)
+        try core.run { core in
+            let songs = SongTable(library: library)
+            let partition = Partition(
+                name: "default",
+                queue: queue(configuration),
+                player: player,
+                outputs: configuration.outputs.map(OutputState.init),
+                volume: 100,
+                songs: songs,
+                log: log,
+                source: { song, library in source.audio(song, library) },
+                schedule: { delay, action in
+                    core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
+                }
+            )
+            let server = Server(
+                core: core,
+                configuration: configuration,
+                log: log,
+                library: library,
+                songs: songs,
+                partition: partition,
+                access: AccessRules(configuration)
+            )
+            for listener in listeners { try server.listen(listener) }
+            try signals.watch(server) { server, number in
+                // SIGHUP asks a daemon to read its configuration again; until there is one that can change, it is ignored.
+                if number == SIGHUP { return }
+                log.notice("Ending on signal \(number)")
+                server.shutdown()
+                server.core.loop.stop()
+            }
+            // Lives as long as the server: begins when there is one to show things to, ends by `cancel` below.
+            sync.withLock { $0 = Task { await source.keepInSync(core) } }
+            return server
+        }
+        let task = sync.withLock { $0 }
+        task?.cancel()
+        await task?.value
+    }
+
+    private static func queue(_ configuration: Configuration) -> Queue {
+        Queue(
+            configuration: QueueConfiguration(
+                mode: configuration.queueMode,
+                jump: configuration.jump,
+                maximumLength: configuration.maxPlaylistLength
+            ),
+            seed: .random(in: .min ... .max)
+        )
+    }
+
+    /// Opens all listeners. Of the default addresses one is enough: a machine may lack IPv6, or a session directory.
+    private static func open(_ configuration: Configuration, _ log: Log) throws -> [Listener] {
+        var listeners: [Listener] = []
+        var failure: (any Error)?
+        for address in configuration.addresses {
+            do {
+                switch address {
+                case .any(let port): listeners += try Listener.tcp(host: nil, port: Int(port))
+                case .host(let host, let port): listeners += try Listener.tcp(host: host, port: Int(port))
+                case .unix(let path): listeners.append(try Listener.unix(path: path))
+                case .abstract(let name): listeners.append(try Listener.unix(path: "@" + name))
+                }
+            } catch {
+                guard configuration.usesDefaultAddresses else {
+                    for listener in listeners { listener.close() }
+                    throw error
+                }
+                log.notice("\(error)")
+                failure = error
+            }
+        }
+        if listeners.isEmpty, let failure { throw failure }
+        return listeners
+    }
+}
+
+extension OutputState {
+    init(_ output: OutputConfiguration) {
+        let plugin =
+            switch output.kind {
+            case .device(let driver, _): driver ?? "default"
+            case .null: "null"
+            case .file: "file"
+            case .fifo: "fifo"
+            }
+        self.init(name: output.name, plugin: plugin, isEnabled: output.enabled)
+    }
+}
