@@ -39,6 +39,10 @@ extension Queue {
         let ids = reserveIDs(fitting.count)
         guard !ids.isEmpty else { throw .playlistFull }
         touch(&step)
+        if !isThreeTier, position < count {
+            // MPD appends first and moves then: two modifications.
+            growVersion()
+        }
         appendRun = nil
         insertEntries(fitting, ids: ids, at: position, tier: .albumQueue)
         labelLanded(position..<position + ids.count)

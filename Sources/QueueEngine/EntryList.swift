@@ -64,17 +64,25 @@ struct EntryList: Sendable {
             self = EntryList()
             return
         }
-        for place in range {
-            index.remove(entries[place].id)
-            freeSlots.append(entries[place].slot)
+        let remaining = entries.count - range.count
+        if range.count > remaining / 8 {
+            // Taking so many ids out of the index one by one would take longer than building it anew.
+            entries.removeSubrange(range)
+            rebuild()
+        } else {
+            for place in range {
+                index.remove(entries[place].id)
+                freeSlots.append(entries[place].slot)
+            }
+            entries.removeSubrange(range)
         }
-        entries.removeSubrange(range)
         renumber(range.lowerBound..<entries.count, version: version)
     }
 
-    /// Moves a block so that it begins at `target` afterwards. O(distance + size of the block).
+    /// Moves a block so that it begins at `target` afterwards. All entries from one place to the other count as changed,
+    /// also when the block is empty, as in MPD. O(distance + size of the block).
     mutating func move(_ range: Range<Int>, to target: Int, version: UInt32) {
-        guard target != range.lowerBound, !range.isEmpty else { return }
+        guard target != range.lowerBound else { return }
         let block = Array(entries[range])
         if target > range.lowerBound {
             for place in range.lowerBound..<target {
@@ -116,10 +124,41 @@ struct EntryList: Sendable {
         }
     }
 
+    /// Spreads a block over what stands before it: `places` are those that it gets, in ascending order, `arranged` its
+    /// entries in their new order. The others make room and keep their order. O(entries behind the first place).
+    mutating func spread(_ block: Range<Int>, as arranged: [Entry], over places: [Int], version: UInt32) {
+        var place = block.upperBound
+        var other = block.lowerBound
+        var next = places.count
+        while next > 0 {
+            place -= 1
+            if place == places[next - 1] {
+                next -= 1
+                entries[place] = arranged[next]
+            } else {
+                other -= 1
+                entries[place] = entries[other]
+            }
+            entries[place].version = version
+            positions[Int(entries[place].slot)] = UInt32(truncatingIfNeeded: place)
+        }
+    }
+
     /// Writes version 0 into all entries, which means changed for everybody: the counter began anew.
     mutating func forgetVersions() {
         for place in entries.indices {
             entries[place].version = 0
+        }
+    }
+
+    private mutating func rebuild() {
+        index = EntryIndex()
+        index.reserve(entries.count)
+        freeSlots = []
+        positions = Array(0..<UInt32(truncatingIfNeeded: entries.count))
+        for place in entries.indices {
+            entries[place].slot = UInt32(truncatingIfNeeded: place)
+            index.insert(entries[place].id, slot: UInt32(truncatingIfNeeded: place))
         }
     }
 

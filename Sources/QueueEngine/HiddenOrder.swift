@@ -6,9 +6,12 @@ extension Queue {
             current = nil
         }
         var order = shuffledByPriority()
-        if let currentID, let place = order.firstIndex(of: currentID) {
-            order.remove(at: place)
-            order.insert(currentID, at: 0)
+        // What the player cannot avoid any more stays next: the listener will hear it.
+        for first in [committed, currentID] {
+            if let first, let place = order.firstIndex(of: first) {
+                order.remove(at: place)
+                order.insert(first, at: 0)
+            }
         }
         hiddenOrder = order
     }

@@ -16,6 +16,9 @@ extension Queue {
         } else {
             lap = shuffledByPriority()
         }
+        if let promised = lap.firstIndex(where: { $0 == committed }) {
+            lap.swapAt(0, promised)
+        }
         // Never the same entry twice in a row.
         if lap[0] == list[current].id {
             let other = 1 + random.below(lap.count - 1)

@@ -4,12 +4,12 @@ extension Queue {
     /// - Throws: `openRangeNotSupported`, `badSongIndex`, `numberTooLarge`, `noCurrentSong`, `cannotMoveRelativeToItself`.
     public mutating func move(_ span: PositionSpan, to placement: Placement) throws(QueueError) -> Outcome {
         guard let end = span.end else { throw .openRangeNotSupported }
-        guard span.start >= 0, end >= span.start, end - span.start <= count else { throw .badSongIndex }
+        guard span.start >= 0, end >= span.start else { throw .badSongIndex }
         let range = span.start..<end
         let target = try moveTarget(of: range, placement)
         guard range.lowerBound < count, range.upperBound <= count else { throw .badSongIndex }
-        // MPD refuses to move nothing to the front, and counts moving nothing elsewhere as a modification.
-        guard !range.isEmpty || target > 0 else { throw .badSongIndex }
+        // MPD refuses to move nothing from or to the front, and counts moving nothing elsewhere as a modification.
+        guard !range.isEmpty || (range.lowerBound > 0 && target > 0) else { throw .badSongIndex }
         var step = Step()
         if target != range.lowerBound {
             touch(&step)
@@ -68,16 +68,19 @@ extension Queue {
         let remaining = count - range.count
         switch placement {
         case .absolute(let position):
+            guard remaining >= 0 else { throw .badSongIndex }
             guard position >= 0, position <= remaining else { throw .numberTooLarge(position) }
             return position
         case .afterCurrent(let distance):
             let anchor = try anchor(outside: range)
+            guard remaining >= anchor else { throw .badSongIndex }
             guard distance >= 0, distance <= remaining - anchor else { throw .numberTooLarge(distance) }
             // MPD's limit is one too high; what lies between is refused later.
             guard distance < remaining - anchor else { throw .badSongIndex }
             return anchor + 1 + distance
         case .beforeCurrent(let distance):
             let anchor = try anchor(outside: range)
+            guard remaining >= 0 else { throw .badSongIndex }
             guard distance >= 0, distance <= anchor else { throw .numberTooLarge(distance) }
             return anchor - distance
         }

@@ -35,8 +35,14 @@ extension Queue {
 
     /// The current entry was heard to its end and nothing follows it in the player.
     public mutating func trackEnded(_ id: EntryID) -> Outcome {
-        guard state != .stopped, id == currentID else { return Outcome() }
+        guard state != .stopped, let current else { return Outcome() }
         var step = Step()
+        if let awaited = entering, awaited != id {
+            // The entry before it has ended, and the player has not gone over to this one.
+            start(current, paused: state == .paused, keepsPriority: true, &step)
+            return finish(step)
+        }
+        guard id == currentID else { return Outcome() }
         committed = nil
         failuresInARow = 0
         advance(.endOfTrack, &step)

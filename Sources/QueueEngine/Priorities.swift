@@ -47,18 +47,15 @@ extension Queue {
             touch(&step)
             appendRun = nil
             // Resolved on the list as it is before the command.
-            var isChosen = [Bool](repeating: false, count: count)
-            for position in ranges.joined() {
-                isChosen[position] = true
-            }
             let playNext = playNextBlock
-            let chosen = isChosen.indices.filter { position in
-                isChosen[position] && position != current && (priority > 0 || playNext.contains(position))
+            let chosen = distinctSorted(ranges).filter { position in
+                position != current && (priority > 0 || playNext.contains(position))
             }
             if !chosen.isEmpty {
                 let target =
                     priority > 0
-                    ? playNext.first { !isChosen[$0] && list[$0].priority < priority } ?? playNext.upperBound
+                    ? playNext.first { list[$0].priority < priority && !sorted(chosen, contains: $0) }
+                        ?? playNext.upperBound
                     : playNext.upperBound
                 recordingPlayNext { queue in
                     let block = queue.gather(chosen, before: target)
@@ -82,10 +79,38 @@ extension Queue {
         return finish(step)
     }
 
+    private func distinctSorted(_ ranges: [Range<Int>]) -> [Int] {
+        var positions = ranges.flatMap { Array($0) }
+        guard ranges.count > 1 else { return positions }
+        positions.sort()
+        var distinct: [Int] = []
+        for position in positions where distinct.last != position {
+            distinct.append(position)
+        }
+        return distinct
+    }
+
+    private func sorted(_ positions: [Int], contains wanted: Int) -> Bool {
+        var low = positions.startIndex
+        var high = positions.endIndex
+        while low < high {
+            let middle = low + (high - low) / 2
+            if positions[middle] < wanted {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low < positions.endIndex && positions[low] == wanted
+    }
+
     /// Brings scattered entries together, in their order, directly before the entry at `target`.
     /// - Returns: where they stand now.
     private mutating func gather(_ positions: [Int], before target: Int) -> Range<Int> {
         guard let first = positions.first, let last = positions.last else { return target..<target }
+        if last - first == positions.count - 1 {
+            return move(first..<last + 1, before: target)
+        }
         let region = min(first, target)..<max(last + 1, target)
         var chosen: [Entry] = []
         var before: [Entry] = []
@@ -106,6 +131,20 @@ extension Queue {
         current = currentID.flatMap { list.position(of: $0) }
         let start = region.lowerBound + before.count
         return start..<start + chosen.count
+    }
+
+    /// The common case: the entries stand together already.
+    private mutating func move(_ range: Range<Int>, before target: Int) -> Range<Int> {
+        if range.lowerBound >= target {
+            list.move(range, to: target, version: version)
+            return target..<target + range.count
+        }
+        let start = max(range.lowerBound, target - range.count)
+        list.move(range, to: start, version: version)
+        if let position = current, position >= range.upperBound, position < target {
+            current = position - range.count
+        }
+        return start..<start + range.count
     }
 
     private mutating func relabel(_ block: Range<Int>, priority: UInt8) {

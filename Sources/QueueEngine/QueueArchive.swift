@@ -148,8 +148,9 @@ extension Queue {
         nextID = Self.raised(max(archive.nextID, highestID))
         idsHaveWrapped = nextID <= highestID
         current = archive.current.flatMap { list.position(of: $0) }
-        hasStarted = !isEmpty && (archive.hasStarted || current != nil)
         restoreTiers()
+        // Something stands in the user queue only after a start.
+        hasStarted = !isEmpty && (archive.hasStarted || current != nil || !userQueueBlock.isEmpty)
         restoreOrder(archive, isSameMode: isSameMode)
         drawLapIfDue()
         assert(checkInvariants())
@@ -164,9 +165,8 @@ extension Queue {
     }
 
     private static func raised(_ number: UInt32) -> UInt32 {
-        let raised = Int(number) + Int(raiseAtStart)
-        return raised > Int(EntryID.highest)
-            ? UInt32(clamping: raised - Int(EntryID.highest)) : UInt32(clamping: raised)
+        let raised = min(number, EntryID.highest) + raiseAtStart
+        return raised > EntryID.highest ? raised - EntryID.highest : raised
     }
 
     private mutating func restoreEntries(_ rows: [QueueArchive.Row], keepsLabels: Bool) {
@@ -190,8 +190,11 @@ extension Queue {
 
     private mutating func restoreTiers() {
         guard isThreeTier else { return }
-        if let current, list[current].tier != .playNext {
-            list[current].priority = 0
+        if let current {
+            list[current].isLoose = false
+            if list[current].tier != .playNext {
+                list[current].priority = 0
+            }
         }
         normalizeTiers()
     }
@@ -201,11 +204,15 @@ extension Queue {
         let rows = isSameMode ? archive.snapshot ?? [] : []
         let order = isSameMode ? archive.hiddenOrder ?? [] : []
         if isThreeTier {
-            let known = distinctLiving(rows.map(\.id))
-            let labels = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-            var restored: [ShuffleSnapshot.Row] = known.compactMap { id in
-                labels[id].map { ShuffleSnapshot.Row(id: id, tier: $0.tier, priority: $0.priority) }
+            var seen = EntryIndex()
+            seen.reserve(rows.count)
+            var restored: [ShuffleSnapshot.Row] = []
+            restored.reserveCapacity(count)
+            for row in rows where list.contains(row.id) && seen[row.id] == nil {
+                seen.insert(row.id, slot: 0)
+                restored.append(ShuffleSnapshot.Row(id: row.id, tier: row.tier, priority: row.priority))
             }
+            let known = restored.map(\.id)
             restored += missing(from: known).map {
                 ShuffleSnapshot.Row(id: $0.id, tier: $0.tier, priority: $0.priority)
             }

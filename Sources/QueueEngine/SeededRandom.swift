@@ -17,6 +17,24 @@ public struct SeededRandom: RandomNumberGenerator, Sendable, Equatable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// So many different numbers of a range, in ascending order, each choice equally likely.
+    mutating func distinct(_ amount: Int, in range: Range<Int>) -> [Int] {
+        guard amount < range.count / 4 else {
+            // Walk through the range and take each with the share of those still wanted among those still to come.
+            var wanted = amount
+            return range.filter { number in
+                guard below(range.upperBound - number) < wanted else { return false }
+                wanted -= 1
+                return true
+            }
+        }
+        var chosen: Set<Int> = []
+        while chosen.count < amount {
+            chosen.insert(range.lowerBound + below(range.count))
+        }
+        return chosen.sorted()
+    }
+
     /// A uniformly random number from 0 up to, but not including, `bound`; 0 when `bound` is not positive.
     mutating func below(_ bound: Int) -> Int {
         bound > 1 ? Int.random(in: 0..<bound, using: &self) : 0

@@ -14,6 +14,10 @@ extension Queue {
         touch(&step)
         var arranged = Array(list.entries[range])
         arranged.shuffle(using: &random)
+        // What the player cannot avoid any more stays next: the listener will hear it.
+        if let promised = arranged.firstIndex(where: { $0.id == committed }) {
+            arranged.swapAt(0, promised)
+        }
         place(arranged.map { relabeled($0, .albumQueue) }, in: range)
     }
 
@@ -60,44 +64,40 @@ extension Queue {
     }
 
     /// At the start of a song: gives each loose entry a uniformly random place among the upcoming entries behind Play
-    /// Next. The others keep their order. O(n).
+    /// Next. The others keep their order; what a client placed at the very end by its position stays there. O(n).
     mutating func dealLooseTail(_ step: inout Step) {
         guard hasLooseTail else { return }
         hasLooseTail = false
-        let range = border(of: .playNext)..<count
-        var loose: [Entry] = []
-        var settled: [Entry] = []
-        var last: [Entry] = []
-        for entry in list.entries[range] {
-            if entry.isLoose {
-                loose.append(relabeled(entry, .albumQueue))
-            } else if entry.tier == .userQueue {
-                last.append(entry)
-            } else {
-                settled.append(entry)
-            }
-        }
-        guard !loose.isEmpty else { return }
+        let start = border(of: .playNext)
+        guard list.entries[start...].contains(where: { $0.isLoose }) else { return }
         touch(&step)
         appendRun = nil
+        let tail = gatherLoose(from: start)
+        var loose = list.entries[tail].map { relabeled($0, .albumQueue) }
         loose.shuffle(using: &random)
-        // Each place is a loose one with the share of loose entries among those still to be placed.
-        var arranged: [Entry] = []
-        arranged.reserveCapacity(range.count)
-        var nextLoose = loose.startIndex
-        var nextSettled = settled.startIndex
-        while nextLoose < loose.endIndex || nextSettled < settled.endIndex {
-            let remainingLoose = loose.endIndex - nextLoose
-            let remaining = remainingLoose + settled.endIndex - nextSettled
-            if random.below(remaining) < remainingLoose {
-                arranged.append(loose[nextLoose])
-                nextLoose += 1
-            } else {
-                arranged.append(settled[nextSettled])
-                nextSettled += 1
-            }
+        let places = random.distinct(loose.count, in: start..<tail.upperBound)
+        list.spread(tail, as: loose, over: places, version: version)
+    }
+
+    /// Brings the loose entries together, behind the shuffled ones and before those that were placed at the end.
+    private mutating func gatherLoose(from start: Int) -> Range<Int> {
+        var end = count
+        while end > start, !list[end - 1].isLoose, list[end - 1].tier == .userQueue {
+            end -= 1
         }
-        place(arranged + last, in: range)
+        var first = end
+        while first > start, list[first - 1].isLoose {
+            first -= 1
+        }
+        if list.entries[start..<first].contains(where: { $0.isLoose || $0.tier == .userQueue }) {
+            let loose = list.entries[start..<end].filter { $0.isLoose }
+            let others = list.entries[start..<end].filter { !$0.isLoose }
+            let placed = others.filter { $0.tier == .userQueue } + list.entries[end...]
+            place(others.filter { $0.tier != .userQueue } + loose + placed, in: start..<count)
+            first = count - placed.count - loose.count
+            end = count - placed.count
+        }
+        return first..<end
     }
 
     /// Carries out an edit. What it brings into Play Next is Play Next in the snapshot too; what it takes out of it is

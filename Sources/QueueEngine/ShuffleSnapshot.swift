@@ -50,18 +50,32 @@ struct ShuffleSnapshot: Sendable, Equatable {
 
     /// Takes over a changed Play Next block: what is in it now, and what was and is no more. O(n).
     mutating func relabel(before: [Entry], after: [Entry]) {
-        var priorities = EntryIndex()
+        var changed: [EntryID: UInt8] = [:]
+        for entry in before {
+            changed[entry.id] = 0
+        }
         for entry in after {
-            priorities.insert(entry.id, slot: UInt32(entry.priority))
+            changed[entry.id] = entry.priority
         }
-        for entry in before where priorities[entry.id] == nil {
-            priorities.insert(entry.id, slot: 0)
+        for entry in before where changed[entry.id] == entry.priority {
+            changed[entry.id] = nil
         }
-        for place in rows.indices {
-            guard let priority = priorities[rows[place].id] else { continue }
-            rows[place].tier = priority > 0 ? .playNext : .albumQueue
-            rows[place].priority = UInt8(truncatingIfNeeded: priority)
+        if changed.count <= 4 {
+            for (id, priority) in changed {
+                guard let place = rows.firstIndex(where: { $0.id == id }) else { continue }
+                relabelRow(place, priority)
+            }
+        } else {
+            for place in rows.indices {
+                guard let priority = changed[rows[place].id] else { continue }
+                relabelRow(place, priority)
+            }
         }
+    }
+
+    private mutating func relabelRow(_ place: Int, _ priority: UInt8) {
+        rows[place].tier = priority > 0 ? .playNext : .albumQueue
+        rows[place].priority = priority
     }
 
     /// Brings entries, in this order, to the front of the album queue. O(n).

@@ -31,7 +31,7 @@ enum Sketch {
         }
         queue.list.insert(entries, at: 0, version: 1)
         queue.nextID = UInt32(entries.count + 1)
-        queue.hasStarted = queue.current != nil
+        queue.hasStarted = queue.current != nil || entries.last?.tier == .userQueue
         queue.state = queue.current == nil ? .stopped : state
         queue.preloaded = queue.state == .stopped ? nil : queue.followingID
         return queue
