@@ -24,7 +24,7 @@ build: $(RELEASE)/libshelvtap.so
 	swift build -c release --product shelvmpd
 
 # The plugin that copies the sound is plain C: built by SwiftPM it would link Swift's libraries.
-$(DEBUG)/libshelvtap.so $(RELEASE)/libshelvtap.so: Sources/AudioTap/tap.c
+$(DEBUG)/libshelvtap.so $(RELEASE)/libshelvtap.so: Sources/AudioTap/tap.c Sources/AudioTap/tap.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -Werror -fPIC -shared -Wl,--as-needed -o $@ $< -lpthread
 

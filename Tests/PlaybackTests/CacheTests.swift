@@ -14,13 +14,13 @@ private let two = PlaybackID(2)
 struct CacheTests {
     @Test func playsACachedSongWithoutTheServer() throws {
         let tone = Tone(441, frames: 20_000)
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let size = tone.wav.count
         let first = try PlayerFixture(folder: folder) { .file(tone.wav, for: $0) }
         first.player.load(one, first.source("a/b.c", size: size), at: .zero, paused: false)
         try first.wait { $0 == .ended(one, .endOfFile) }
         first.stop()
-        #expect(folder.names(in: "cache") == ["a%2fb%2ec+\(size).audio"])
+        #expect(TemporaryFolder.names(in: folder.path("cache")) == ["a%2fb%2ec+\(size).audio"])
         let second = try PlayerFixture(folder: folder) { _ in HTTPTestResponse(status: 404) }
         defer { second.stop() }
         second.player.load(two, second.source("a/b.c", size: size), at: .zero, paused: false)
@@ -32,7 +32,7 @@ struct CacheTests {
     @Test func goesOnWithAPartialFileAfterARestart() throws {
         let tone = Tone(441, frames: 3 * 44_100)
         let bytes = tone.wav
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let gates = GateBox()
         let first = try PlayerFixture(folder: folder) { request in
             .file(bytes, for: request).interrupted(after: 200_000, by: .wait(gates.gate))
@@ -42,7 +42,7 @@ struct CacheTests {
         try first.wait { if case .starving = $0 { true } else { false } }
         first.player.stop()
         first.stop()
-        #expect(folder.names(in: "cache") == ["a+\(bytes.count).map", "a+\(bytes.count).part"])
+        #expect(TemporaryFolder.names(in: folder.path("cache")) == ["a+\(bytes.count).map", "a+\(bytes.count).part"])
         let second = try PlayerFixture(folder: folder) { .file(bytes, for: $0) }
         defer { second.stop() }
         second.player.load(two, second.source("a", size: bytes.count), at: .zero, paused: false)
@@ -52,13 +52,9 @@ struct CacheTests {
     }
 
     /// Where a decoder wants the end of a file before its middle, it gets that without the middle.
-    @Test(arguments: ["m4a", "ogg", "opus"])
+    @Test(.enabled(if: RealPeer.ffmpeg.isWanted), arguments: ["m4a", "ogg", "opus"])
     func readsTheEndOfAFileBeforeItsMiddle(suffix: String) throws {
-        guard Tone.isFFmpegHere else {
-            Issue.record("no ffmpeg: \(suffix) is not tested", severity: .warning)
-            return
-        }
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let bytes = try Tone.noise(suffix, suffix == "m4a" ? ["-c:a", "alac"] : ["-b:a", "200k"], in: folder)
         let gates = GateBox()
         // The middle comes only when the song has been heard to begin.

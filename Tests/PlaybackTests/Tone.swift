@@ -1,5 +1,5 @@
-import CLinux
 import Glibc
+import Support
 import Testing
 
 /// Samples of a test signal and the files that hold them.
@@ -47,23 +47,22 @@ struct Tone {
 
     /// The file that FFmpeg makes of it with these options.
     ///
-    /// - Throws: when there is no FFmpeg; ask `isFFmpegHere` before.
-    func encoded(_ suffix: String, _ options: [String] = [], in folder: TestFolder) throws -> [UInt8] {
-        let (source, target) = (folder.path("source.wav"), folder.path("encoded.\(suffix)"))
-        try folder.write(wav, to: source)
+    /// - Throws: when there is no FFmpeg.
+    func encoded(_ suffix: String, _ options: [String] = [], in folder: TemporaryFolder) throws -> [UInt8] {
+        let source = folder.write("source.wav", wav)
+        let target = folder.path("encoded.\(suffix)")
         try run(["ffmpeg", "-v", "error", "-y", "-i", source] + options + [target])
-        return try folder.read(target)
+        return try #require(contents(of: target))
     }
 
     /// A minute of noise, which no encoder can make small.
-    static func noise(_ suffix: String, _ options: [String], in folder: TestFolder) throws -> [UInt8] {
+    static func noise(_ suffix: String, _ options: [String], in folder: TemporaryFolder) throws -> [UInt8] {
         let target = folder.path("noise.\(suffix)")
         let source = ["-f", "lavfi", "-i", "anoisesrc=d=60:r=48000:seed=1"]
         try run(["ffmpeg", "-v", "error", "-y"] + source + options + [target])
-        return try folder.read(target)
+        return try #require(contents(of: target))
     }
 
-    static let isFFmpegHere = (try? run(["ffmpeg", "-version"])) != nil
 }
 
 /// How strong a frequency is in a piece of one channel: 1 is a full-scale sine.
@@ -87,76 +86,10 @@ struct TestFailure: Error, CustomStringConvertible {
     var description: String
 }
 
-/// Runs a program and waits for it; throws when it fails.
-@discardableResult
-func run(_ words: [String]) throws -> Int32 {
-    var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
-    unsafe arguments.append(nil)
-    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    var child = pid_t()
-    let code = unsafe posix_spawnp(&child, words[0], &actions, nil, arguments, environ)
-    unsafe posix_spawn_file_actions_destroy(&actions)
-    guard code == 0 else { throw TestFailure(description: "cannot run \(words[0])") }
-    var status: Int32 = 0
-    while unsafe waitpid(child, &status, 0) < 0 && errno == EINTR {}
-    guard status == 0 else { throw TestFailure(description: "\(words.joined(separator: " ")) failed: \(status)") }
-    return status
-}
-
-/// A folder of a test's own, removed with it.
-final class TestFolder: Sendable {
-    let root: String
-
-    init() throws {
-        var template = Array("/tmp/shelvmpd-test-XXXXXX".utf8CString)
-        guard let path = unsafe mkdtemp(&template) else { throw TestFailure(description: "no folder") }
-        root = unsafe String(cString: path)
-    }
-
-    deinit { _ = try? run(["rm", "-rf", root]) }
-
-    func path(_ name: String) -> String { "\(root)/\(name)" }
-
-    func write(_ bytes: [UInt8], to path: String) throws {
-        let descriptor = unsafe shelv_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw TestFailure(description: "cannot open \(path)") }
-        defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw TestFailure(description: "cannot write \(path)") }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    func read(_ path: String) throws -> [UInt8] {
-        let descriptor = unsafe shelv_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw TestFailure(description: "cannot open \(path)") }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
-            guard count > 0 else { return bytes }
-            bytes += piece[..<count]
-        }
-    }
-
-    /// Names of the files in it, sorted.
-    func names(in folder: String = "") -> [String] {
-        guard let directory = unsafe opendir(path(folder)) else { return [] }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names.sorted()
+/// Runs a program to its end; throws when it fails.
+private func run(_ words: [String]) throws {
+    guard let result = TestProcess.run(words) else { throw TestFailure(description: "cannot run \(words[0])") }
+    guard result.end == .exited(0) else {
+        throw TestFailure(description: "\(words.joined(separator: " ")): \(result.end) \(result.errors)")
     }
 }

@@ -52,7 +52,8 @@ public final class TemporaryFolder: Sendable {
     /// Names in the folder, sorted.
     public var names: [String] { TemporaryFolder.names(in: path) }
 
-    private static func names(in path: String) -> [String] {
+    /// Names in any folder, sorted; none when there is no such folder.
+    public static func names(in path: String) -> [String] {
         guard let folder = unsafe opendir(path) else { return [] }
         defer { unsafe closedir(folder) }
         var names: [String] = []
