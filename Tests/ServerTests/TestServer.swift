@@ -48,7 +48,10 @@ final class TestServer: Sendable {
                     songs: songs,
                     log: .silent,
                     source: { song, library in
-                        AudioSource(cacheKey: library.songID(song)) { _ in HTTPRequest(url: "http://127.0.0.1/") }
+                        AudioSource(
+                            cacheKey: library.songID(song),
+                            duration: library.duration(song).map { .milliseconds(Int64($0)) }
+                        ) { _ in HTTPRequest(url: "http://127.0.0.1/") }
                     },
                     schedule: { delay, action in
                         core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }

@@ -68,13 +68,13 @@ enum PlaybackCommands {
     }
 
     private static func seek(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        let position = try arguments.integer(0)
+        let position = try arguments.unsigned(0)
         let time = try Duration.milliseconds(arguments.songTime(1))
         try context.partition.edit { queue throws(QueueError) in try queue.seek(at: position, to: time) }
     }
 
     private static func seekID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        let id = try EntryID(UInt32(clamping: arguments.integer(0)))
+        let id = try arguments.entryID(0)
         let time = try Duration.milliseconds(arguments.songTime(1))
         try context.partition.edit { queue throws(QueueError) in try queue.seek(id: id, to: time) }
     }

@@ -82,7 +82,7 @@ enum QueueCommands {
     }
 
     private static func swap(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        let positions = try (arguments.integer(0), arguments.integer(1))
+        let positions = try (arguments.unsigned(0), arguments.unsigned(1))
         try context.partition.edit { queue throws(QueueError) in try queue.swap(positions.0, positions.1) }
     }
 
@@ -218,6 +218,6 @@ extension Placement {
 extension Arguments {
     /// An MPD song id. One that no entry can have becomes 0, which no entry has.
     func entryID(_ index: Int) throws(ACK) -> EntryID {
-        EntryID(UInt32(exactly: try integer(index)) ?? 0)
+        EntryID(UInt32(exactly: try unsigned(index)) ?? 0)
     }
 }

@@ -131,15 +131,13 @@ final class EventLoop: SerialExecutor {
             let count = unsafe events.withUnsafeMutableBufferPointer {
                 unsafe epoll_wait(epoll, $0.baseAddress, Int32(capacity), timeout)
             }
-            for index in 0..<max(0, Int(count)) {
-                let descriptor = unsafe events[index].data.fd
-                if descriptor == wake {
-                    var drained: UInt64 = 0
-                    _ = unsafe read(wake, &drained, 8)
-                } else {
-                    unsafe owner.loopReady(descriptor, events[index].events)
-                }
+            let ready = max(0, Int(count))
+            // Emptied before the inbox: a signal that comes after it means work that came after it.
+            if unsafe events[..<ready].contains(where: { unsafe $0.data.fd == wake }) {
+                var drained: UInt64 = 0
+                _ = unsafe read(wake, &drained, 8)
             }
+            // Before the sockets: what was posted happened before the requests that are found now.
             let isStopped = inbox.withLock { inbox in
                 swap(&batch, &inbox.work)
                 inbox.isSignalled = false
@@ -152,6 +150,10 @@ final class EventLoop: SerialExecutor {
                 }
             }
             batch.removeAll(keepingCapacity: true)
+            for index in 0..<ready {
+                let descriptor = unsafe events[index].data.fd
+                if descriptor != wake { unsafe owner.loopReady(descriptor, events[index].events) }
+            }
             owner.loopTurnEnded()
             if isStopped { return }
         }

@@ -241,7 +241,7 @@ final class Server {
     /// A client wants the library compared with the server.
     /// - Returns: the number of the job that does it.
     func requestUpdate(rescans: Bool) -> UInt32 {
-        let (job, begins) = updates.request()
+        let (job, begins) = updates.request(rescans: rescans)
         if begins { raise(.update) }
         requestSync?(rescans)
         return job
@@ -259,7 +259,7 @@ final class Server {
     func syncEnded(didChange: Bool) {
         if didChange { raise(.database) }
         guard updates.running != nil else { return }
-        _ = updates.end()
+        if updates.end() { raise(.database) }
         raise(.update)
     }
 

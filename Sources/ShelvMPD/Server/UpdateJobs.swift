@@ -5,9 +5,12 @@ struct UpdateJobs {
     /// The job that begins when that one has ended, with all requests that came meanwhile.
     private var queued: UInt32?
     private var last: UInt32 = 0
+    /// Whether a client wanted everything read again; what came of it counts as a change then, as in MPD.
+    private var rescans = false
 
     /// A request: the number of the job that will answer it, and whether it begins now.
-    mutating func request() -> (job: UInt32, begins: Bool) {
+    mutating func request(rescans: Bool = false) -> (job: UInt32, begins: Bool) {
+        if rescans { self.rescans = true }
         if running == nil {
             last = next(last)
             running = last
@@ -19,11 +22,12 @@ struct UpdateJobs {
         return (last, false)
     }
 
-    /// The job under way has ended. Returns whether another one begins.
+    /// The job under way has ended, and the queued one begins. Returns whether everything was to be read again.
     mutating func end() -> Bool {
         running = queued
         queued = nil
-        return running != nil
+        defer { rescans = false }
+        return rescans
     }
 
     private func next(_ job: UInt32) -> UInt32 { job >= 1 << 15 ? 1 : job + 1 }

@@ -1,0 +1,139 @@
+import Playback
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// What clients see of a player that reports what real ones do, in their order and out of it.
+@Suite struct PartitionPlaybackTests {
+    /// A server that plays the first song of an album of three; the player has been told to load it.
+    private static func playing() throws -> (TestServer, MPDTestClient, PlaybackID) {
+        let server = try TestServer()
+        let client = try server.client()
+        #expect(try client.ask("add Alpha/First") == ["OK"])
+        #expect(try client.ask("play") == ["OK"])
+        let calls = server.player.takeCalls()
+        #expect(
+            calls == [
+                .load(PlaybackID(1), key: "First-1", at: .zero, paused: false),
+                .preload(PlaybackID(2), key: "First-2"),
+            ]
+        )
+        server.player.report(.started(PlaybackID(1)))
+        return (server, client, PlaybackID(1))
+    }
+
+    @Test func showsACommandedChangeAtOnce() throws {
+        let (_, client, _) = try Self.playing()
+        let status = try client.ask("status")
+        #expect(status.contains("state: play"))
+        #expect(status.contains("song: 0"))
+        #expect(status.contains("duration: 60.000"))
+        #expect(status.contains("nextsong: 1"))
+        #expect(try client.ask("currentsong").first == "file: Alpha/First/01.flac")
+    }
+
+    @Test func followsThePreloadedSongWhenItIsHeard() throws {
+        let (server, client, _) = try Self.playing()
+        server.player.report(.audible(PlaybackID(2)))
+        #expect(try client.value("song", of: "status") == "1")
+        // The player has gone on by itself: it is only told what comes then.
+        #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "First-3")])
+    }
+
+    @Test func stopsBehindTheLastSong() throws {
+        let (server, client, playback) = try Self.playing()
+        #expect(try client.ask("delete 1:") == ["OK"])
+        server.player.report(.ended(playback, .endOfFile))
+        let status = try client.ask("status")
+        #expect(status.contains("state: stop"))
+        #expect(!status.contains { $0.hasPrefix("song: ") })
+    }
+
+    @Test func dropsReportsOfSongsThatAreGone() throws {
+        let (server, client, stale) = try Self.playing()
+        _ = try client.ask("next")
+        server.player.report(.ended(stale, .endOfFile))
+        server.player.report(.failed(stale, .permanent("late")))
+        server.player.report(.starving(stale, message: "late"))
+        server.player.report(.duration(stale, .seconds(7)))
+        let status = try client.ask("status")
+        #expect(status.contains("song: 1"))
+        #expect(status.contains("duration: 60.000"))
+        #expect(!status.contains { $0.hasPrefix("error: ") })
+    }
+
+    @Test func keepsTheSongWhileBytesAreMissing() throws {
+        let (server, client, playback) = try Self.playing()
+        server.player.report(.starving(playback, message: "the server is away"))
+        #expect(try client.value("error", of: "status") == "the server is away")
+        #expect(try client.value("state", of: "status") == "play")
+        #expect(try client.value("song", of: "status") == "0")
+        server.player.report(.recovered(playback))
+        #expect(try client.value("error", of: "status") == nil)
+    }
+
+    @Test func clearErrorClears() throws {
+        let (server, client, playback) = try Self.playing()
+        server.player.report(.starving(playback, message: "the server is away"))
+        #expect(try client.ask("clearerror") == ["OK"])
+        #expect(try client.value("error", of: "status") == nil)
+    }
+
+    @Test func passesOverASongThatCannotBePlayed() throws {
+        let (server, client, playback) = try Self.playing()
+        server.player.report(.failed(playback, .permanent("not on the server")))
+        #expect(try client.value("error", of: "status") == "not on the server")
+        #expect(try client.value("song", of: "status") == "0")
+        // A moment later; each change of the player is told.
+        var changes = 0
+        while try client.value("song", of: "status") == "0", changes < 5 {
+            client.send("idle player\n")
+            _ = try client.reply()
+            changes += 1
+        }
+        #expect(try client.value("song", of: "status") == "1")
+    }
+
+    @Test func countsElapsedFromWhatThePlayerSaid() throws {
+        let (server, client, playback) = try Self.playing()
+        server.player.report(
+            .position(playback, PlaybackPosition(elapsed: .milliseconds(12_345), time: 0, advances: false))
+        )
+        server.player.report(.format(playback, DecodedFormat(sampleRate: 48000, bits: "f", channels: 2)))
+        server.player.report(.bitRate(playback, 320))
+        let status = try client.ask("status")
+        #expect(status.contains("elapsed: 12.345"))
+        #expect(status.contains("time: 12:60"))
+        #expect(status.contains("audio: 48000:f:2"))
+        #expect(status.contains("bitrate: 320"))
+    }
+
+    @Test func seeksRelativeToWhatIsHeard() throws {
+        let (server, client, playback) = try Self.playing()
+        server.player.report(
+            .position(playback, PlaybackPosition(elapsed: .seconds(20), time: 0, advances: false))
+        )
+        #expect(try client.ask("seekcur -5") == ["OK"])
+        #expect(try client.ask("seekcur +1.5") == ["OK"])
+        #expect(server.player.takeCalls() == [.seek(.seconds(15)), .seek(.milliseconds(16_500))])
+        #expect(try client.value("elapsed", of: "status") == "16.500")
+    }
+
+    @Test func tellsThePlayerWhenAnEditChangesWhatComes() throws {
+        let (server, client, _) = try Self.playing()
+        #expect(try client.ask(#"addid "loose.mp3" +0"#).last == "OK")
+        #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "loose")])
+        #expect(try client.ask("delete 1:") == ["OK"])
+        #expect(server.player.takeCalls() == [.cancelPreload])
+    }
+
+    @Test func volumeGoesToThePlayerAndStays() throws {
+        let (server, client, _) = try Self.playing()
+        #expect(try client.ask("setvol 30") == ["OK"])
+        #expect(try client.ask("volume -5") == ["OK"])
+        server.player.report(.audible(PlaybackID(2)))
+        #expect(try client.value("volume", of: "status") == "25")
+        #expect(server.player.takeCalls().prefix(2) == [.volume(30), .volume(25)])
+    }
+}
