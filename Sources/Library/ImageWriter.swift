@@ -15,7 +15,7 @@ struct ImageWriter: ~Copyable {
 
     init(path: String?) throws(LibraryError) {
         self.path = path
-        temporaryPath = path.map { "\($0).\(getpid()).new" } ?? "library"
+        temporaryPath = path.map { "\($0).new" } ?? "library"
         if path != nil {
             descriptor = unsafe shelv_open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw .system(operation: "open", path: temporaryPath, errno: errno) }

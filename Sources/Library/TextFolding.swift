@@ -3,7 +3,7 @@ import CText
 /// Brings texts to the form in which `search` compares them: compatibility-composed, case-folded, punctuation in
 /// ASCII.
 ///
-/// Source: MPD 0.24, `src/lib/icu/Canonicalize.cxx`; Docs/filters.md. ASCII text only gets small letters.
+/// Source: MPD 0.24, `src/lib/icu/Canonicalize.cxx`. ASCII text only gets small letters.
 enum TextFolding {
     /// Appends the folded text.
     static func append(_ text: ByteView, to result: inout [UInt8]) {

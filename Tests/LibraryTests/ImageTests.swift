@@ -56,7 +56,7 @@ struct ImageTests {
         #expect(opened.statistics == built.statistics)
         #expect(text(opened.reply(treeOf: .root, mask: .all)) == text(built.reply(treeOf: .root, mask: .all)))
         // Nothing of the writing is left over.
-        let isLeftOver = unsafe access(folder.path + "/library.\(getpid()).new", F_OK) == 0
+        let isLeftOver = unsafe access(folder.path + "/library.new", F_OK) == 0
         #expect(!isLeftOver)
     }
 
