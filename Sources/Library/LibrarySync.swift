@@ -273,7 +273,7 @@ public actor LibrarySync {
                 // Each part is at least four times the last one, so all of them cost a third of the whole; and not before
                 // two seconds, because a fast server will be done by then.
                 guard showsParts, spool.songCount >= 4 * parts.songs, uptime() - parts.time >= .seconds(2),
-                    expected.map({ spool.songCount < $0 / 4 * 3 }) ?? true
+                    expected.map({ spool.songCount < $0 / 2 }) ?? true
                 else { return nil }
                 parts = Parts(songs: spool.songCount, time: uptime())
                 let view = spool.view

@@ -53,6 +53,11 @@ struct PageRun<Content: Sendable>: Sendable {
                     guard Self.mayHelpToAskForLess(error), cursor.failed(page) else { throw error }
                 }
                 try Task.checkCancellation()
+                if cursor.isFinished, running == 0 {
+                    // What is shown meanwhile is of no use any more.
+                    group.cancelAll()
+                    break
+                }
                 if !isBusyBeside, !cursor.isFinished, let work = beside() {
                     isBusyBeside = true
                     group.addTask {

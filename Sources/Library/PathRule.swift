@@ -60,8 +60,10 @@ public struct PathRule: Sendable, Hashable {
 /// Learns a `PathRule` from all paths of a library, one after the other.
 struct PathSurvey {
     private struct Folder {
-        /// The directories that all absolute paths so far begin with; nil before the first one.
+        /// The directories that all paths so far begin with; nil before the first one.
         var common: [Substring]?
+        /// A path that is not absolute was among them: then they have nothing in common that is not part of the tree.
+        var isRelative = false
         var songs = 0
     }
 
@@ -77,8 +79,13 @@ struct PathSurvey {
         folders[folder].songs += 1
         hasSlash = hasSlash || path.utf8.contains(UInt8(ascii: "/"))
         hasBackslash = hasBackslash || path.utf8.contains(UInt8(ascii: "\\"))
+        if folders[folder].isRelative { return }
         let path = Self.isWindows(path) ? PathRule.withSlashes(path) : path
-        guard path.utf8.first == UInt8(ascii: "/") || Self.isWindows(path) else { return }
+        guard path.utf8.first == UInt8(ascii: "/") || Self.isWindows(path) else {
+            folders[folder].isRelative = true
+            folders[folder].common = []
+            return
+        }
         if let common = folders[folder].common {
             // Nearly always all of them begin as before, and then nothing has to be taken apart.
             if path.utf8.starts(with: Self.prefix(common).utf8) { return }

@@ -44,10 +44,16 @@ struct SongURITests {
     }
 
     @Test func absolutePathsLoseWhatTheyHaveInCommon() {
-        let found = rule([("/srv/music/A/x.mp3", 0), ("/srv/music/B/C/y.mp3", 0), ("relative/z.mp3", 0)])
+        let found = rule([("/srv/music/A/x.mp3", 0), ("/srv/music/B/C/y.mp3", 0)])
         #expect(found.uri(path: "/srv/music/A/x.mp3", folder: 0) == "A/x.mp3")
         #expect(found.uri(path: "/srv/other/x.mp3", folder: 0) == "srv/other/x.mp3")
         #expect(found.uri(path: "relative/z.mp3", folder: 0) == "relative/z.mp3")
+    }
+
+    @Test func oneRelativePathMeansThatNothingIsCutOff() {
+        let found = rule([("/srv/music/A/x.mp3", 0), ("C:/Artist/x.mp3", 0), ("relative/z.mp3", 0), ("/srv/y.mp3", 0)])
+        #expect(found.prefixes == [""])
+        #expect(rule([("A/x.mp3", 0), ("C:/y.mp3", 0)]).uri(path: "C:/y.mp3", folder: 0) == "C:/y.mp3")
     }
 
     @Test func theArtistOfASmallLibraryStays() {

@@ -1,0 +1,408 @@
+import Glibc
+import SubsonicKit
+import Synchronization
+import Testing
+
+@testable import Library
+
+/// Whole syncs against a scripted server, on a clock that never waits.
+struct LibrarySyncTests {
+    /// What a sync told, and a clock whose sleeps end at once and are written down.
+    private final class Witness: Sendable {
+        struct State {
+            var published: [LibrarySnapshot] = []
+            var events: [LibrarySyncEvent] = []
+            var sleeps: [Duration] = []
+            var now = Duration.zero
+        }
+        let state = Mutex(State())
+        /// Called at each event, to end a run or to change the server.
+        let onEvent: @Sendable (LibrarySyncEvent) -> Void
+
+        init(onEvent: @escaping @Sendable (LibrarySyncEvent) -> Void = { _ in }) { self.onEvent = onEvent }
+
+        var published: [LibrarySnapshot] { state.withLock { $0.published } }
+        var results: [LibrarySyncEvent] {
+            state.withLock { $0.events }.filter { if case .progress = $0 { false } else { true } }
+        }
+        var sleeps: [Duration] { state.withLock { $0.sleeps } }
+
+        var handlers: LibrarySyncHandlers {
+            LibrarySyncHandlers(
+                publish: { snapshot in self.state.withLock { $0.published.append(snapshot) } },
+                event: { event in
+                    self.state.withLock { $0.events.append(event) }
+                    self.onEvent(event)
+                }
+            )
+        }
+
+        var environment: SyncEnvironment {
+            SyncEnvironment(
+                sleep: { duration in
+                    self.state.withLock { state in
+                        state.sleeps.append(duration)
+                        state.now += duration
+                    }
+                    try Task.checkCancellation()
+                    await Task.yield()
+                },
+                uptime: { self.state.withLock { $0.now } },
+                wallClock: { 1_700_000_000 + self.state.withLock { $0.now }.components.seconds },
+                chance: { 0.5 }
+            )
+        }
+    }
+
+    /// A folder of its own for each test, emptied at the end.
+    private final class Folder {
+        let path: String
+
+        init() {
+            var name = Array("/tmp/librarysync-XXXXXX\0".utf8CString)
+            _ = unsafe mkdtemp(&name)
+            path = String(decoding: name.dropLast(2).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+
+        var files: [String] {
+            guard let directory = unsafe opendir(path) else { return [] }
+            defer { unsafe closedir(directory) }
+            var names: [String] = []
+            while let entry = unsafe readdir(directory) {
+                let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                    unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+                }
+                if !name.hasPrefix(".") { names.append(name) }
+            }
+            return names.sorted()
+        }
+
+        deinit {
+            for name in files { _ = unsafe unlink("\(path)/\(name)") }
+            _ = unsafe rmdir(path)
+        }
+    }
+
+    /// Runs a sync until so many rounds have ended, well or not.
+    private func run(
+        _ server: ScriptedServer,
+        in folder: Folder,
+        stored: LibrarySnapshot? = nil,
+        rounds: Int = 1,
+        musicFolders: [String] = [],
+        request: Bool = false,
+        change: @escaping @Sendable (_ round: Int) -> Void = { _ in }
+    ) async -> Witness {
+        let (stream, ended) = AsyncStream<Void>.makeStream()
+        let count = Mutex(0)
+        let witness = Witness { event in
+            switch event {
+            case .finished, .failed:
+                let round = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                change(round)
+                if round >= rounds { ended.yield() }
+            default: break
+            }
+        }
+        var configuration = LibrarySyncConfiguration(serverID: "id", serverName: "test", directory: folder.path)
+        configuration.musicFolders = musicFolders
+        let sync = LibrarySync(
+            configuration,
+            server: server,
+            stored: stored,
+            handlers: witness.handlers,
+            environment: witness.environment
+        )
+        if request { sync.requestUpdate() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await sync.run() }
+            group.addTask { for await _ in stream { break } }
+            await group.next()
+            group.cancelAll()
+        }
+        return witness
+    }
+
+    private func ids(_ snapshot: LibrarySnapshot?) -> Set<String> {
+        guard let snapshot else { return [] }
+        return Set((0..<snapshot.statistics.songs).map { snapshot.songID(SongIndex(rawValue: UInt32($0))) })
+    }
+
+    private func expected(_ count: Int) -> Set<String> { Set((0..<count).map { "so-\($0)" }) }
+
+    // MARK: First syncs
+
+    @Test(arguments: [0, 1, 499, 500, 501, 1750])
+    func fetchesEverySong(count: Int) async throws {
+        let folder = Folder()
+        let witness = await run(ScriptedServer(.init(songs: count)), in: folder)
+        let last = try #require(witness.published.last)
+        #expect(ids(last) == expected(count))
+        #expect(last.info.isComplete)
+        #expect(witness.results == [.started, .finished(didChange: count > 0)] || count == 0)
+        #expect(folder.files == ["library-id.image"], "nothing else is left behind")
+        let stored = try LibrarySnapshot.open(file: folder.path + "/library-id.image")
+        #expect(ids(stored) == expected(count))
+    }
+
+    @Test func showsTheFirstPageAtOnce() async throws {
+        let server = ScriptedServer(.init(songs: 1750))
+        let witness = await run(server, in: Folder())
+        let first = try #require(witness.published.first)
+        #expect(!first.info.isComplete)
+        #expect(first.statistics.songs == 500)
+        #expect(server.peak > 1, "pages are fetched several at once")
+    }
+
+    @Test(
+        arguments: [
+            ("navidrome", ["", "\"\""], Int.max), ("ampache", ["\"\""], .max), ("supysonic", [""], .max),
+            ("funkwhale", [""], 100),
+            ("lms", [""], .max), ("airsonic", [], .max), ("something", [], 500), ("nextcloud", [""], 200),
+        ] as [(String, Set<String>, Int)]
+    )
+    func fetchesFromEveryKindOfServer(type: String, queries: Set<String>, most: Int) async throws {
+        var habits = ScriptedServer.Habits()
+        habits.type = type
+        habits.emptyQueries = queries
+        habits.mostItems = most
+        habits.hasAlbumsByName = type != "funkwhale"
+        let witness = await run(ScriptedServer(.init(songs: 1234), habits), in: Folder())
+        #expect(ids(witness.published.last) == expected(1234))
+        #expect(witness.published.last?.info.isComplete == true)
+    }
+
+    @Test func asksAlbumByAlbumForWhatMovedBetweenPages() async throws {
+        var habits = ScriptedServer.Habits()
+        habits.shift = 7
+        let witness = await run(ScriptedServer(.init(songs: 1200), habits), in: Folder())
+        #expect(ids(witness.published.last) == expected(1200))
+    }
+
+    @Test func aServerThatIgnoresOffsetsDoesNotKeepUsForever() async throws {
+        var habits = ScriptedServer.Habits()
+        habits.ignoresOffset = true
+        let witness = await run(ScriptedServer(.init(songs: 700), habits), in: Folder())
+        #expect(witness.published.last?.info.isComplete == true)
+        #expect(ids(witness.published.last).count >= 500)
+    }
+
+    @Test func musicFoldersStandAtTheTopWhenSeveralHoldSongs() async throws {
+        var library = ScriptedServer.Library(songs: 40)
+        for number in 2..<4 { library.albums[number].folder = "2" }
+        var habits = ScriptedServer.Habits()
+        habits.folders = [("1", "One"), ("2", "Two"), ("3", "Empty")]
+        let both = await run(ScriptedServer(library, habits), in: Folder())
+        let last = try #require(both.published.last)
+        #expect(ids(last) == expected(40))
+        #expect(last.directory(path: Array("One/Artist 0".utf8)) != nil)
+        #expect(last.directory(path: Array("Two/Artist 1".utf8)) != nil)
+        let one = await run(ScriptedServer(library, habits), in: Folder(), musicFolders: ["Two"])
+        #expect(ids(one.published.last) == Set((20..<40).map { "so-\($0)" }))
+        #expect(one.published.last?.directory(path: Array("Artist 1".utf8)) != nil)
+        habits.tellsFoldersApart = false
+        let blind = await run(ScriptedServer(library, habits), in: Folder())
+        #expect(ids(blind.published.last) == expected(40))
+        #expect(blind.published.last?.directory(path: Array("Artist 0".utf8)) != nil)
+    }
+
+    // MARK: Faults
+
+    /// The n-th request fails, for n = 1, 2, … until the sync needs no more requests.
+    @Test(arguments: [
+        SubsonicError.http(status: 503, retryAfter: nil), .transport(TransportError(.receive, "reset")),
+        .decoding("cut"),
+        .server(ServerFailure(code: 0, message: "odd")),
+    ])
+    func oneFailedRequestCostsNothing(error: SubsonicError) async throws {
+        var number = 1
+        while number < 100 {
+            let failing = number
+            let server = ScriptedServer(.init(songs: 510))
+            server.onRequest { at, _ in at == failing ? .error(error) : nil }
+            let witness = await run(server, in: Folder())
+            #expect(ids(witness.published.last) == expected(510), "request \(number)")
+            if server.calls.count < number { break }
+            number += 1
+        }
+        #expect(number > 8)
+        #expect(number < 100)
+    }
+
+    /// From the n-th request on the server is away for a while; the old library stays until the next attempt has it all.
+    @Test func anOutageKeepsTheOldLibrary() async throws {
+        let folder = Folder()
+        let old = await run(ScriptedServer(.init(songs: 30)), in: folder)
+        let stored = try #require(old.published.last)
+        for failing in stride(from: 1, through: 14, by: 1) {
+            var library = ScriptedServer.Library(songs: 510)
+            library.lastScan = 100 + failing
+            let server = ScriptedServer(library)
+            let isAway = Mutex(true)
+            server.onRequest { at, _ in
+                at >= failing && isAway.withLock { $0 }
+                    ? .error(.transport(TransportError(.connect, "refused"))) : nil
+            }
+            let witness = await run(server, in: Folder(), stored: stored, rounds: 2) { _ in
+                isAway.withLock { $0 = false }
+            }
+            guard case .failed? = witness.results.first(where: { $0 != .started }) else { continue }
+            #expect(ids(witness.published.last) == expected(510), "away from request \(failing)")
+            #expect(witness.published.count == 1)
+        }
+    }
+
+    @Test func wrongCredentialsAreNotTriedAgainAtOnce() async {
+        let server = ScriptedServer(.init(songs: 30))
+        server.onRequest { _, _ in .error(.server(ServerFailure(code: 40, message: "no"))) }
+        let witness = await run(server, in: Folder(), rounds: 3)
+        #expect(server.calls.count == 3, "one request a round")
+        #expect(witness.sleeps.filter { $0 >= .seconds(59) }.count >= 2)
+        #expect(witness.published.isEmpty)
+    }
+
+    @Test func aKilledSyncGoesOnWhereItWas() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 3000))
+        let pages = Mutex(0)
+        server.onRequest { _, method in
+            guard method == "search3" else { return nil }
+            return pages.withLock { pages in
+                pages += 1
+                return pages > 12 ? .error(.transport(TransportError(.connect, "gone"))) : nil
+            }
+        }
+        let killed = await run(server, in: folder)
+        #expect(killed.published.last?.info.isComplete == false)
+        #expect(folder.files == ["sync-id.partial"])
+        server.onRequest { _, _ in nil }
+        server.forgetCalls()
+        let resumed = await run(server, in: folder)
+        #expect(ids(resumed.published.last) == expected(3000))
+        let asked = server.calls.filter { $0.contains("songCount=500") }.count
+        #expect(asked < 8, "\(asked) pages of songs were asked for again")
+        #expect(folder.files == ["library-id.image"])
+    }
+
+    // MARK: Refreshing
+
+    @Test func nothingIsFetchedWhileTheStampStands() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        server.forgetCalls()
+        let second = await run(server, in: folder, stored: first.published.last, request: true)
+        #expect(server.calls.map { $0.prefix { $0 != " " } }.filter { $0 == "search3" }.count <= 2, "the probe only")
+        #expect(second.published.isEmpty)
+        #expect(second.results == [.started, .finished(didChange: false)])
+    }
+
+    @Test func changesArriveAndOldURIsStayValid() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        server.change { library in
+            library.lastScan = 2
+            library.albums[0].songs[0].path = "New/Place.mp3"
+            library.albums[2].songs.removeLast()
+        }
+        let second = await run(server, in: folder, stored: first.published.last)
+        let last = try #require(second.published.last)
+        #expect(ids(last) == expected(29))
+        let moved = try #require(last.song(id: "so-0"))
+        #expect(last.uri(moved) == Array("New/Place.mp3".utf8))
+        #expect(last.song(uri: Array("Artist 0/Album 0/0 Song.mp3".utf8)) == moved)
+        #expect(second.results == [.started, .finished(didChange: true)])
+        let third = await run(server, in: folder, stored: last, request: true)
+        #expect(third.published.isEmpty)
+    }
+
+    @Test func playsAloneAreNoChangeOfTheDatabase() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        server.change { library in
+            library.lastScan = 2
+            library.albums[0].songs[0].playCount = 5
+        }
+        let second = await run(server, in: folder, stored: first.published.last)
+        #expect(second.published.count == 1)
+        #expect(second.results.last == .finished(didChange: false))
+    }
+
+    @Test func aServerWithoutScanStatusIsAskedForItsIndexes() async throws {
+        let folder = Folder()
+        var habits = ScriptedServer.Habits()
+        habits.type = nil
+        habits.version = "1.12.0"
+        habits.hasScanStatus = false
+        habits.mayScan = false
+        habits.lastModified = 1_700_000_000_000
+        let server = ScriptedServer(.init(songs: 30), habits)
+        let first = await run(server, in: folder)
+        server.forgetCalls()
+        let second = await run(server, in: folder, stored: first.published.last, request: true)
+        #expect(second.published.isEmpty)
+        #expect(server.calls.contains("getIndexes ifModifiedSince=1700000000000"))
+        server.changeHabits { $0.lastModified = 1_700_000_999_000 }
+        server.change { $0.albums[0].songs.removeLast() }
+        let third = await run(server, in: folder, stored: first.published.last)
+        #expect(ids(third.published.last).count == 29)
+    }
+
+    @Test func aLibraryThatShrinksWithoutReasonIsBelievedTheSecondTime() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        server.change { library in
+            library.lastScan = 2
+            library.albums[0].songs.removeLast()
+            library.albums[0].claimedSongs = 10
+        }
+        let second = await run(server, in: folder, stored: first.published.last, rounds: 2)
+        guard case .failed? = second.results.dropFirst().first else {
+            Issue.record("believed at once: \(second.results)")
+            return
+        }
+        #expect(ids(second.published.last).count == 29)
+    }
+
+    @Test func aLibraryThatChangesWhileItIsReadIsReadAgain() async throws {
+        let server = ScriptedServer(.init(songs: 600))
+        let isFirst = Mutex(true)
+        server.afterCall { method, library in
+            guard method == "search3", library.albums.count == 60, isFirst.withLock({ $0 }) else { return }
+            let more = ScriptedServer.Library(songs: 640).albums
+            if library.lastScan == 1 { library.albums = more }
+            library.lastScan = 2
+            isFirst.withLock { $0 = false }
+        }
+        let witness = await run(server, in: Folder())
+        #expect(ids(witness.published.last) == expected(640))
+    }
+
+    @Test func anUpdateWaitsForTheServersScan() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        let polls = Mutex(0)
+        server.afterCall { method, library in
+            if method == "startScan" {
+                library.isScanning = true
+            } else if method == "getScanStatus", library.isScanning {
+                polls.withLock { $0 += 1 }
+                if polls.withLock({ $0 }) == 3 {
+                    library.isScanning = false
+                    library.lastScan = 2
+                    library.albums = ScriptedServer.Library(songs: 50).albums
+                }
+            }
+        }
+        let second = await run(server, in: folder, stored: first.published.last, request: true)
+        #expect(ids(second.published.last) == expected(50))
+        #expect(second.results == [.started, .finished(didChange: true)])
+    }
+}
