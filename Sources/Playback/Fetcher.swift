@@ -354,7 +354,9 @@ final class Fetcher: Sendable {
         // Ended by ourselves: it met what is there already.
         if isThere || error?.step == .cancelled && transfer.received > 0 { return plan() }
         if error == nil, !transfer.hasLength, endsHere(position, total: total) { return }
-        tryAgain(transfer, error?.message ?? "the server ended the connection early")
+        // Without a byte it was ended by ourselves only where the head was one of another file.
+        let message = error.map { $0.step == .cancelled ? "the song has changed on the server" : $0.message }
+        tryAgain(transfer, message ?? "the server ended the connection early")
     }
 
     /// Whether the clean end of a body of untold length is the end of the file.

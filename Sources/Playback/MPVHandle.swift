@@ -22,7 +22,10 @@ import Glibc
         self.registry = registry
         do throws(PlayerError) {
             for (name, value) in options {
-                try Self.check(unsafe mpv_set_option_string(handle, name, value), "option \(name)=\(value)")
+                let code = unsafe mpv_set_option_string(handle, name, value)
+                // Builds without scripts, and other versions, have nothing to switch off there.
+                if code == MPV_ERROR_OPTION_NOT_FOUND.rawValue { continue }
+                try Self.check(code, "option \(name)=\(value)")
             }
             try Self.check(unsafe mpv_initialize(handle), "start")
             guard unsafe registry.register(with: handle) else { throw PlayerError("libmpv: protocol refused") }

@@ -105,13 +105,22 @@ final class PlayerCore {
         }
         if now >= patienceDue {
             patienceDue = .max
-            if let song = current?.song, song.fetcher.isAwaited || song.fetcher.trouble != nil {
-                tellTrouble(song.fetcher.trouble ?? "waiting for the server")
-            }
+            losePatience()
         }
         if now >= outputs.retryDue {
             outputs.retry(handle)
             deviceChanged()
+        }
+    }
+
+    /// The current song has been silent for too long.
+    private func losePatience() {
+        guard let current, let fetcher = current.song?.fetcher, !current.isSounding || isStarving else { return }
+        if fetcher.isAwaited || fetcher.trouble != nil {
+            tellTrouble(fetcher.trouble ?? "waiting for the server")
+        } else {
+            // Bytes trickle in just now; soon it may be waiting again.
+            patienceDue = monotonicNow().advanced(by: Self.patienceInSong)
         }
     }
 

@@ -93,13 +93,20 @@ struct RealTimeTests {
         defer { fixture.stop() }
         fixture.player.load(one, fixture.source("0"), at: .zero, paused: false)
         fixture.player.preload(two, fixture.source("1"))
-        // libmpv tells a position of the old song when it has begun the new one.
+        // Paused between the two: libmpv has told a position of the old song when it had begun the new one.
         try fixture.wait { if case .position(one, let p) = $0 { p.elapsed > .milliseconds(200) } else { false } }
+        fixture.player.pause(true)
+        try fixture.wait { event in
+            if case .position(let id, let p) = event { id == two || p.elapsed > .zero && !p.advances } else { false }
+        }
+        // A machine too slow to pause in that moment shows nothing.
+        if fixture.story.contains(.audible(two)) { return }
         switch act {
         case "cancel": fixture.player.cancelPreload()
         case "replace": fixture.player.preload(three, fixture.source("2"))
         default: fixture.player.seek(to: .milliseconds(100))
         }
+        fixture.player.pause(false)
         let last = act == "cancel" ? one : act == "replace" ? three : two
         try fixture.wait { $0 == .ended(last, .endOfFile) }
         let samples = firstChannel(try fixture.output())
