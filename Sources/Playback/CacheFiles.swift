@@ -7,7 +7,7 @@ enum CacheFiles {
     struct Map: Equatable {
         var intervals = IntervalSet()
         var total: Int64?
-        var validators = Fetcher.Validators()
+        var validators = FileValidators()
         var isTotalCertain = false
     }
 

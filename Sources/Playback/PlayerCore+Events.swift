@@ -4,7 +4,7 @@ import Logging
 
 extension PlayerCore {
     /// The song that libmpv is at.
-    private var playing: Slot? {
+    var playing: Slot? {
         guard let entry else { return nil }
         if current?.entry == entry { return current }
         return next?.entry == entry ? next : nil
@@ -207,7 +207,8 @@ extension PlayerCore {
         if let duration = slot.duration { emit(.duration(slot.id, duration)) }
     }
 
-    private func starvationIs(_ isStarving: Bool) {
+    /// The song stands for want of bytes, or goes on.
+    func starvationIs(_ isStarving: Bool) {
         guard let current, isStarving != self.isStarving else { return }
         self.isStarving = isStarving
         if isStarving {
@@ -251,53 +252,6 @@ extension PlayerCore {
             // Failures count when libmpv has used up what came before.
             break
         }
-    }
-
-    // MARK: Position
-
-    var isAdvancing: Bool {
-        guard let current, current.isAnnounced, seekInFlight == nil else { return false }
-        return (current.isSounding || isInNext) && !isPaused && !isStarving
-    }
-
-    func askPosition() {
-        guard let slot = playing, slot.isSounding else { return }
-        handle.get(.position, .number, tag: Tag(.position, slot.number).rawValue)
-        if slot === current { handle.get(.bitRate, .number, tag: Tag(.bitRate, slot.number).rawValue) }
-    }
-
-    private func positionIs(_ seconds: Double, number: UInt64) {
-        guard let current, seekInFlight == nil else { return }
-        if current.number == number, !isInNext {
-            let elapsed = Duration(mpvSeconds: max(0, seconds))
-            // Outputs without a clock show no underrun, so libmpv does not notice that it stands.
-            let hasMoved = elapsed != position.elapsed
-            if isStarving && hasMoved && !isBuffering {
-                starvationIs(false)
-            } else if isAdvancing && position.advances && !hasMoved && current.song?.fetcher.isAwaited == true {
-                starvationIs(true)
-            }
-            report(elapsed, advances: isAdvancing)
-        } else if isInNext, next?.number == number {
-            let elapsed = Duration(mpvSeconds: seconds)
-            if elapsed >= .zero {
-                becomeAudible(elapsed: elapsed)
-            } else {
-                let total = current.knownDuration ?? position.elapsed - elapsed
-                report(max(.zero, total + elapsed), advances: isAdvancing)
-                audibleDue = isPaused ? .max : monotonicNow().advanced(by: .zero - elapsed)
-            }
-        }
-    }
-
-    /// Tells where the current song is, and when to look again.
-    func report(_ elapsed: Duration, advances: Bool) {
-        guard let current else { return }
-        let now = monotonicNow()
-        position = PlaybackPosition(elapsed: elapsed, time: now, advances: advances)
-        emit(.position(current.id, position))
-        let isWatching = isStarving && !isPaused
-        pollDue = advances || isWatching ? now.advanced(by: isWatching ? Self.patienceInSong : .seconds(1)) : .max
     }
 }
 

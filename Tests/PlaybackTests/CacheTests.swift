@@ -100,7 +100,7 @@ struct CacheTests {
         map.intervals = IntervalSet([0..<5, 9..<12])
         map.total = 100
         map.isTotalCertain = true
-        map.validators = Fetcher.Validators(entityTag: "\"a b\"", lastModified: "Mon, 30 Nov 2026 15:00:00 GMT")
+        map.validators = FileValidators(entityTag: "\"a b\"", lastModified: "Mon, 30 Nov 2026 15:00:00 GMT")
         let text = CacheFiles.text(of: map)
         #expect(CacheFiles.map(from: text) == map)
         for end in text.indices { #expect(CacheFiles.map(from: String(text[..<end])) == nil) }

@@ -88,6 +88,30 @@ struct PlayerTests {
         return try fixture.output()
     }
 
+    @Test func playsAHundredShortSongsOnceEach() throws {
+        // Shorter than what libmpv decodes ahead: it is through with a song before the listener hears it.
+        let tone = Tone(441, frames: 2205)
+        let fixture = try PlayerFixture { .file(tone.wav, for: $0) }
+        defer { fixture.stop() }
+        let ids = (1...100).map { PlaybackID($0) }
+        fixture.player.load(ids[0], fixture.source("1", size: tone.wav.count), at: .zero, paused: false)
+        for id in ids.dropFirst() {
+            fixture.player.preload(id, fixture.source("\(id.rawValue)", size: tone.wav.count))
+            // Whether a song was preloaded in time or the one before ended first, depends on the machine.
+            let event = try fixture.wait { $0 == .audible(id) || $0 == .ended(PlaybackID(id.rawValue - 1), .endOfFile) }
+            if event != .audible(id) {
+                fixture.player.load(
+                    id,
+                    fixture.source("\(id.rawValue)", size: tone.wav.count),
+                    at: .zero,
+                    paused: false
+                )
+            }
+        }
+        try fixture.wait { $0 == .ended(ids[99], .endOfFile) }
+        #expect(try fixture.output().count == 100 * tone.pcm.count)
+    }
+
     @Test func convertsEverySongToTheFormatOfTheOutput() throws {
         let songs = [
             Tone(1000, frames: 48_000, rate: 48000), Tone(2000, frames: 22_050, rate: 22050, channels: 1),

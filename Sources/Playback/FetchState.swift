@@ -1,0 +1,69 @@
+import SubsonicKit
+
+/// What a fetcher tells those who play or keep its song. Comes on any thread, without a lock held.
+enum FetchNotice: Equatable, Sendable {
+    /// An attempt failed; another one follows by itself. For users, without secrets.
+    case trouble(String)
+    /// Bytes come again after trouble.
+    case flowing
+    /// Every byte is on disk.
+    case complete
+    /// No more bytes will come.
+    case failed(PlaybackFailure)
+    /// The server's file is another one than before; what was read so far belongs to the old one.
+    case changed
+}
+
+/// What a fetcher knows; guarded by its lock.
+struct FetchState {
+    var request: @Sendable (Int64?) -> HTTPRequest
+    /// Position that each blocked reader waits for.
+    var wants: [UInt64: Int64] = [:]
+    /// Where the last reader waited: filling goes on from there.
+    var lastWant: Int64 = 0
+    var transfers: [RangeTransfer] = []
+    var isActive = false
+    /// Whether to bring bytes before any reader waits.
+    var isEager = false
+    var failure: PlaybackFailure?
+    var trouble: String?
+    /// Failed attempts in a row.
+    var attempts = 0
+    /// Error documents in a row that name no reason.
+    var vagueErrors = 0
+    /// Grows with each planned retry and each reason to drop it.
+    var retryNumber = 0
+    var isWaitingToRetry = false
+    var refusesRanges = false
+    var validators = FileValidators()
+    /// Whether the server itself has told the length of the file.
+    var isTotalCertain: Bool
+    /// How often the file was another one.
+    var changes = 0
+    /// Where a body without a length ended in order.
+    var cleanEnd: Int64?
+    var isComplete = false
+}
+
+/// What identifies a version of the file.
+struct FileValidators: Equatable, Sendable {
+    var entityTag: String?
+    var lastModified: String?
+
+    init(entityTag: String? = nil, lastModified: String? = nil) {
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+    }
+
+    init(_ head: HTTPHead) {
+        entityTag = head.value(of: "etag")
+        lastModified = head.value(of: "last-modified")
+    }
+
+    /// Whether both can describe one version. Equal dates outweigh tags, which some servers make anew at each start.
+    func agree(with other: FileValidators) -> Bool {
+        if let a = lastModified, let b = other.lastModified { return a == b }
+        if let a = entityTag, let b = other.entityTag { return a == b }
+        return true
+    }
+}

@@ -1,0 +1,167 @@
+import Logging
+import SubsonicKit
+import Synchronization
+
+/// What transfers bring, and what becomes of it.
+extension Fetcher {
+    /// Judges whether an answer belongs to the file at hand. False ends the transfer.
+    func transfer(_ transfer: RangeTransfer, didReceive head: HTTPHead, total: Int64?) -> Bool {
+        let validators = FileValidators(head)
+        let known = file.monitor.withLock { $0.total }
+        let (isChanged, others) = state.withLock { state -> (Bool, [RangeTransfer]) in
+            if transfer.isSequential { state.refusesRanges = true }
+            let lengthDiffers = total != nil && known != nil && total != known
+            // A server that never repeats its validators must not make us start over for ever.
+            let validatorsDiffer = state.changes < 3 && !validators.agree(with: state.validators)
+            let isChanged = (lengthDiffers && state.isTotalCertain) || validatorsDiffer
+            state.validators = validators
+            if total != nil { state.isTotalCertain = true }
+            guard isChanged else { return (false, []) }
+            state.changes += 1
+            state.isComplete = false
+            let others = state.transfers.filter { $0 !== transfer }
+            state.transfers.removeAll { $0 !== transfer }
+            return (true, others)
+        }
+        for other in others { other.cancel() }
+        if isChanged {
+            log.info("\(file.path): the server's file has changed, starting over")
+            file.reset(total: total)
+            notify(.changed)
+            if transfer.position > 0 { return false }
+        } else if let total, total != known {
+            file.monitor.update { $0.total = total }
+        }
+        return true
+    }
+
+    /// Takes bytes into the file. False ends the transfer.
+    func transfer(_ transfer: RangeTransfer, didReceive bytes: UnsafeRawBufferPointer, at position: Int64) -> Bool {
+        let (isCertain, isFlowing) = state.withLock { state -> (Bool, Bool) in
+            let isFlowing = state.trouble != nil
+            state.trouble = nil
+            state.vagueErrors = 0
+            if transfer.received >= Self.progress { state.attempts = 0 }
+            return (state.isTotalCertain, isFlowing)
+        }
+        let (total, covered) = file.monitor.withLock { state -> (Int64?, Int64) in
+            // The catalog's length was wrong: the end of the body will tell.
+            if !isCertain, let total = state.total, position + Int64(bytes.count) > total { state.total = nil }
+            return (state.total, state.intervals.end(from: position))
+        }
+        let room = Int(clamping: max(0, (total ?? .max) - position))
+        let wanted = unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(room))
+        let end = position + Int64(wanted.count)
+        if covered < end {
+            do throws(PlayerError) {
+                try unsafe file.write(wanted, at: position)
+            } catch {
+                fail(.transport("\(error)"))
+                return false
+            }
+        }
+        if isFlowing { notify(.flowing) }
+        if total.map({ end >= $0 }) ?? false {
+            completeIfWhole()
+            return wanted.count == bytes.count
+        }
+        // What follows is there already; whoever needs the hole behind it gets a transfer of its own.
+        let ahead = file.monitor.withLock { $0.intervals.end(from: end) - end }
+        return transfer.isSequential || ahead < Self.overlap
+    }
+
+    /// Looks at how a transfer has ended, and goes on.
+    func transferDidFinish(_ transfer: RangeTransfer, _ error: TransportError?) {
+        let isOurs = state.withLock { state in
+            guard let index = state.transfers.firstIndex(where: { $0 === transfer }) else { return false }
+            state.transfers.remove(at: index)
+            return state.isActive
+        }
+        guard isOurs else { return }
+        if let verdict = transfer.verdict {
+            act(on: verdict, transfer)
+            return
+        }
+        completeIfWhole()
+        let position = transfer.position
+        let (total, isThere) = file.monitor.withLock { state in
+            (state.total, state.intervals.end(from: position) > position)
+        }
+        if let total, position >= total { return plan() }
+        // Ended by ourselves: it met what is there already.
+        if isThere || error?.step == .cancelled && transfer.received > 0 { return plan() }
+        if error == nil, !transfer.hasLength, endsHere(position, total: total) { return }
+        // Without a byte it was ended by ourselves only where the head was one of another file.
+        let message = error.map { $0.step == .cancelled ? "the song has changed on the server" : $0.message }
+        tryAgain(transfer, message ?? "the server ended the connection early")
+    }
+
+    /// Whether the clean end of a body of untold length is the end of the file.
+    private func endsHere(_ position: Int64, total: Int64?) -> Bool {
+        // With a catalog's length that says otherwise, the second end at the same place counts.
+        let isEnd = state.withLock { state in
+            defer { state.cleanEnd = position }
+            return total == nil || state.cleanEnd == position
+        }
+        guard isEnd, position > 0 else { return false }
+        file.monitor.update { $0.total = position }
+        state.withLock { $0.isTotalCertain = true }
+        completeIfWhole()
+        plan()
+        return true
+    }
+
+    private func act(on verdict: ServerAnswer, _ transfer: RangeTransfer) {
+        switch verdict {
+        case .audio, .doubtful:
+            plan()
+        case .failed(let failure):
+            fail(failure)
+        case .retry(let message, let after):
+            tryAgain(transfer, message, notBefore: after)
+        case .vague(let message):
+            let count = state.withLock { state in
+                state.vagueErrors += 1
+                return state.vagueErrors
+            }
+            if count > Self.vagueErrorLimit { fail(.permanent(message)) } else { tryAgain(transfer, message) }
+        case .rangeRefused(let total):
+            refused(transfer, total)
+        }
+    }
+
+    private func refused(_ transfer: RangeTransfer, _ total: Int64?) {
+        guard let total else {
+            state.withLock { $0.refusesRanges = true }
+            tryAgain(transfer, "the server does not send parts of files")
+            return
+        }
+        let isSame = file.monitor.withLock { $0.intervals.ranges.allSatisfy { $0.upperBound <= total } }
+        state.withLock { state in
+            state.isTotalCertain = true
+            if !isSame { state.changes += 1 }
+        }
+        if isSame {
+            file.monitor.update { $0.total = total }
+            completeIfWhole()
+        } else {
+            file.reset(total: total)
+            notify(.changed)
+        }
+        plan()
+    }
+
+    private func tryAgain(_ transfer: RangeTransfer, _ message: String, notBefore: Duration? = nil) {
+        let attempts = state.withLock { state in
+            if transfer.received >= Self.progress {
+                state.attempts = 0
+            } else if !state.isWaitingToRetry {
+                state.attempts += 1
+            }
+            return state.attempts
+        }
+        let delay = min(.milliseconds(500) * attempts, Self.maximumDelay)
+        log.debug("\(file.path): \(message); next attempt after \(delay)")
+        retry(after: max(delay, notBefore ?? .zero), message)
+    }
+}

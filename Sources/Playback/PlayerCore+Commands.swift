@@ -1,0 +1,146 @@
+/// What the player is told to do.
+extension PlayerCore {
+    /// Plays another song.
+    func load(_ slot: Slot, at position: Duration, paused: Bool) {
+        forgetSongs()
+        current = slot
+        setPaused(paused)
+        guard open(slot, isEager: true) else { return }
+        start(slot, at: position)
+    }
+
+    private func setPaused(_ isPaused: Bool) {
+        self.isPaused = isPaused
+        handle.set(.pause, isPaused)
+        outputs.tap?.setPaused(isPaused)
+    }
+
+    /// Opens a slot's file. Reports the failure of a current one and returns false.
+    private func open(_ slot: Slot, isEager: Bool) -> Bool {
+        let (id, mailbox) = (slot.id, mailbox)
+        do throws(PlayerError) {
+            slot.song = try cache.open(slot.source, for: id, isEager: isEager) { notice in
+                mailbox.post(.fetch(id, notice))
+            }
+            return true
+        } catch {
+            if slot === current { fail(.transport("\(error)")) } else { slot.outcome = .failed(.transport("\(error)")) }
+            return false
+        }
+    }
+
+    /// Has libmpv play the current song from a position, in place of everything it has.
+    func start(_ slot: Slot, at position: Duration) {
+        outputs.tap?.cut(through: loads)
+        isInNext = false
+        seekInFlight = nil
+        isStarving = false
+        audibleDue = .max
+        if let next {
+            registry.remove(number: next.number)
+            next.entry = nil
+            next.number = 0
+            next.isLoaded = false
+            next.isSounding = false
+            next.outcome = nil
+        }
+        send(slot, flags: "replace", at: position)
+        report(position, advances: false)
+        patienceDue = monotonicNow().advanced(by: Self.patienceAtStart)
+    }
+
+    private func send(_ slot: Slot, flags: String, at position: Duration) {
+        guard let song = slot.song else { return }
+        if slot.number > 0 { registry.remove(number: slot.number) }
+        loads += 1
+        slot.number = loads
+        slot.entry = nil
+        slot.isLoaded = false
+        slot.isSounding = false
+        slot.outcome = nil
+        slot.generation = song.file.monitor.withLock { $0.generation }
+        registry.add(song, number: slot.number)
+        var options: [(String, String)] = []
+        if position > .zero { options.append(("start", "+" + Self.seconds(position))) }
+        let filters = outputs.filters(gain: slot.source.gain, load: slot.number, start: position)
+        if !filters.isEmpty { options.append(("af", filters)) }
+        handle.load(
+            StreamRegistry.address(of: slot.number),
+            flags: flags,
+            options: options,
+            tag: Tag(.load, slot.number).rawValue
+        )
+    }
+
+    /// Takes the song that follows.
+    func preload(_ slot: Slot) {
+        guard current != nil else { return }
+        cancelPreload()
+        next = slot
+        appendNext()
+    }
+
+    /// Gives the next song to libmpv as soon as the current one is known to be audio, so that libmpv does not run on to
+    /// it after a failure.
+    func appendNext() {
+        guard let next, next.number == 0, let current, current.isLoaded, !isInNext else { return }
+        guard next.song != nil || open(next, isEager: current.song?.isComplete ?? true) else { return }
+        send(next, flags: "append-play", at: .zero)
+    }
+
+    /// Forgets the song that follows.
+    func cancelPreload() {
+        guard let next else { return }
+        self.next = nil
+        let wasGiven = next.number > 0
+        release(next)
+        if isInNext {
+            // libmpv has left the song that is still heard: back to it.
+            if let current { start(current, at: position.elapsed(at: monotonicNow())) }
+        } else if wasGiven {
+            handle.command(["playlist-remove", "1"])
+        }
+    }
+
+    /// Stops or goes on at the same place.
+    func pause(_ isPaused: Bool) {
+        guard current != nil, isPaused != self.isPaused else { return }
+        setPaused(isPaused)
+        if isInNext { audibleDue = .max }
+        askPosition()
+    }
+
+    /// Moves in the current song.
+    func seek(to target: Duration) {
+        guard let current else { return }
+        let target = max(.zero, target)
+        // With a tap too: it gets samples before libmpv drops those that come before the target.
+        guard current.isLoaded, current.outcome == nil, !isInNext, outputs.tap == nil else {
+            start(current, at: target)
+            return
+        }
+        seeks += 1
+        seekInFlight = (seeks, false)
+        handle.command(["seek", Self.seconds(target), "absolute+exact"], tag: Tag(.seek, seeks).rawValue)
+        report(target, advances: false)
+    }
+
+    /// Ends the sound.
+    func stop() {
+        guard let current else { return }
+        outputs.tap?.cut(through: loads)
+        handle.command(["stop"])
+        forgetSongs()
+        emit(.ended(current.id, .stopped))
+    }
+
+    /// libmpv has opened another device, and decodes anew what was not yet heard. The tap must not get that twice.
+    func deviceChanged() {
+        guard outputs.tap != nil, let current, current.isSounding else { return }
+        start(current, at: position.elapsed(at: monotonicNow()))
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        decimal(Int(duration.nanoseconds / 1000), digits: 6)
+    }
+}
