@@ -78,6 +78,7 @@ extension Queue {
     mutating func enter(_ position: Int, keepsPriority: Bool = false, _ step: inout Step) {
         current = position
         hasStarted = true
+        nextLap = nil
         committed = nil
         entering = nil
         step.changes.insert(.player)

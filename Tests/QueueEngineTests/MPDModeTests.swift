@@ -64,6 +64,8 @@ import Testing
             ("abcd", "play 1, move 0 3", "[b]cda", .playing),
             ("abcd", "play 1, move 2:4 0", "cda[b]", .playing),
             ("abcd", "play 1, swap 1 3", "adc[b]", .playing),
+            // Unlike MPD, which would make `d` the current one here without playing it.
+            ("abcdefgh", "play 5, move 0:4 2", "e[f]abcdgh", .playing),
             // Failures: MPD goes on like `next`.
             ("abcd", "play 1, fail", "ab[c]d", .playing),
             ("abcd", "play 1, consume 1, fail", "a[c]d", .playing),
@@ -182,6 +184,18 @@ import Testing
         }
         #expect(first.isSuperset(of: ["X", "Y"]))
         #expect(first.count > 3)
+    }
+
+    @Test func aRoundDrawnForOneLastEntryIsNotThatOfAnother() throws {
+        for seed in 1..<40 as Range<UInt64> {
+            var queue = try mpdQueue("abcd", seed: seed)
+            try Commands.run("random 1, repeat 1, play 0, next, next, next", on: &queue)
+            // The chosen entry takes its place behind the last one and is the last one then.
+            let chosen = Sketch.next(queue)
+            try Commands.run("play \(chosen)", on: &queue)
+            #expect(Sketch.current(queue) == chosen)
+            #expect(Sketch.next(queue) != chosen)
+        }
     }
 
     @Test func repeatDrawsEachRoundAnew() throws {

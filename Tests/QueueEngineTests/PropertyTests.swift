@@ -63,7 +63,8 @@ private struct Watch {
     private func checkMembers(_ before: Queue, _ operation: Operation) -> String? {
         let old = Set(before.entries.map(\.id))
         let new = Set(queue.entries.map(\.id))
-        let isConsuming = before.options.consume != .off
+        // Switched on in the commit window it may end and remove the current entry at once.
+        let isConsuming = before.options.consume != .off || operation.kind == .consume
         switch operation.kind {
         case .append, .insert, .insertAfter, .insertBefore:
             // An edit in the commit window may end the current entry.
