@@ -57,6 +57,7 @@ extension PlayerCore {
         slot.entry = nil
         slot.isLoaded = false
         slot.isSounding = false
+        slot.begin = position
         slot.outcome = nil
         slot.generation = song.file.monitor.withLock { $0.generation }
         registry.add(song, number: slot.number)
@@ -120,6 +121,7 @@ extension PlayerCore {
             return
         }
         seeks += 1
+        current.begin = target
         seekInFlight = (seeks, false)
         handle.command(["seek", Self.seconds(target), "absolute+exact"], tag: Tag(.seek, seeks).rawValue)
         report(target, advances: false)

@@ -17,7 +17,9 @@ extension PlayerCore {
     func positionIs(_ seconds: Double, number: UInt64) {
         guard let current, seekInFlight == nil else { return }
         if current.number == number, !isInNext {
-            let elapsed = Duration(mpvSeconds: max(0, seconds))
+            let clock = Duration(mpvSeconds: max(0, seconds))
+            // The listener stands at the beginning until the output has played what it held before.
+            let elapsed = max(clock, min(current.begin, current.knownDuration ?? current.begin))
             // Outputs without a clock show no underrun, so libmpv does not notice that it stands.
             let hasMoved = elapsed != position.elapsed
             if isStarving && hasMoved && !isBuffering {
@@ -25,7 +27,7 @@ extension PlayerCore {
             } else if isAdvancing && position.advances && !hasMoved && current.song?.fetcher.isAwaited == true {
                 starvationIs(true)
             }
-            report(elapsed, advances: isAdvancing)
+            report(elapsed, advances: isAdvancing, after: elapsed - clock)
         } else if isInNext, next?.number == number {
             let elapsed = Duration(mpvSeconds: seconds)
             if elapsed >= .zero {
@@ -39,10 +41,11 @@ extension PlayerCore {
     }
 
     /// Tells where the current song is, and when to look again.
-    func report(_ elapsed: Duration, advances: Bool) {
+    /// - Parameter wait: how long it will still stand there.
+    func report(_ elapsed: Duration, advances: Bool, after wait: Duration = .zero) {
         guard let current else { return }
         let now = monotonicNow()
-        position = PlaybackPosition(elapsed: elapsed, time: now, advances: advances)
+        position = PlaybackPosition(elapsed: elapsed, time: now.advanced(by: wait), advances: advances)
         emit(.position(current.id, position))
         let isWatching = isStarving && !isPaused
         pollDue = advances || isWatching ? now.advanced(by: isWatching ? Self.patienceInSong : .seconds(1)) : .max

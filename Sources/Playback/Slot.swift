@@ -18,6 +18,8 @@ final class Slot {
     var isLoaded = false
     /// The listener was told that this song plays.
     var isAnnounced = false
+    /// Where the latest load or seek went. libmpv's clock begins before it, by what the output holds.
+    var begin = Duration.zero
     /// Sound has come since the latest load.
     var isSounding = false
     var outcome: Outcome?
