@@ -23,6 +23,7 @@ final class RangeTransfer: HTTPReceiver {
     private struct Control {
         var handle: (any HTTPTransfer)?
         var isCancelled = false
+        var isFinished = false
     }
 
     /// Most bytes of a document that are kept to find an error code in.
@@ -64,7 +65,8 @@ final class RangeTransfer: HTTPReceiver {
         }
         let handle = transport.stream(request, to: self)
         let isCancelled = control.withLock { control in
-            control.handle = handle
+            // The handle holds us; it is let go at the end, which may have come already.
+            if !control.isFinished { control.handle = handle }
             return control.isCancelled
         }
         if isCancelled { handle.cancel() }
@@ -108,6 +110,10 @@ final class RangeTransfer: HTTPReceiver {
     }
 
     func transferDidFinish(_ error: TransportError?) {
+        control.withLock { control in
+            control.isFinished = true
+            control.handle = nil
+        }
         state.withLock { state in
             if case .document(let bytes, _, _) = state.phase, state.verdict == nil, error == nil || !bytes.isEmpty {
                 state.verdict = ErrorDocument.judge(bytes)

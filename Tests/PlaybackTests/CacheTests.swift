@@ -86,6 +86,28 @@ struct CacheTests {
         #expect(try fixture.output() == tone.pcm.suffix(44_100 * 4))
     }
 
+    @Test func letsGoOfAFileThatNobodyPlays() throws {
+        let folder = try #require(TemporaryFolder())
+        let server = try #require(HTTPTestServer { .file([UInt8](repeating: 7, count: 200_000), for: $0) })
+        defer { server.stop() }
+        let transport = try CurlTransport()
+        let cache = try AudioCache(directory: folder.path("cache"), transport: transport, log: .silent)
+        let url = server.url
+        let source = AudioSource(cacheKey: "a") { HTTPRequest(url: "\(url)/a", rangeStart: $0) }
+        weak var remembered: SparseFile?
+        let gate = TestGate()
+        do {
+            let song = try cache.open(source, for: one, isEager: true) { if $0 == .complete { gate.open() } }
+            remembered = song.file
+            #expect(gate.wait(timeout: 10_000))
+            cache.close(song, for: one)
+        }
+        transport.shutdown()
+        cache.shutdown()
+        #expect(remembered == nil)
+        #expect(TemporaryFolder.names(in: folder.path("cache")) == ["a.audio"])
+    }
+
     @Test func namesAreSafeAndDistinct() {
         #expect(CacheFiles.name(key: "server/tr-1", size: 5) == "server%2ftr-1+5")
         #expect(CacheFiles.name(key: "../../etc/passwd", size: nil) == "%2e%2e%2f%2e%2e%2fetc%2fpasswd")
