@@ -110,6 +110,8 @@ extension PlayerCore {
     private func restarted() {
         guard let slot = playing else { return }
         slot.isSounding = true
+        // No property changes when a song looks like the one before it.
+        if slot.format == nil { formatIs(slot) }
         if let seek = seekInFlight {
             guard seek.isTaken else { return }
             seekInFlight = nil
@@ -181,12 +183,11 @@ extension PlayerCore {
             slot.duration = duration
             if slot === current, slot.isAnnounced { emit(.duration(slot.id, duration)) }
         case .audioCodec:
-            guard let slot = playing, let name = value.text else { return }
-            slot.codec = name
-            formatIs(slot, slot.parameters)
+            decoder.codec = value.text ?? ""
+            playing.map(formatIs)
         case .audioParameters:
-            guard let slot = playing else { return }
-            formatIs(slot, value)
+            decoder.parameters = value
+            playing.map(formatIs)
         case .currentOutput:
             let problem = outputs.driverIs(value.text)
             if let problem { emit(.output(index: problem.index, problem: problem.text)) }
@@ -195,9 +196,11 @@ extension PlayerCore {
         }
     }
 
-    private func formatIs(_ slot: Slot, _ parameters: MPVValue) {
-        slot.parameters = parameters
-        guard let format = DecodedFormat(parameters, codec: slot.codec), format != slot.format else { return }
+    /// What the decoder makes now is what this song's samples are.
+    private func formatIs(_ slot: Slot) {
+        guard let format = DecodedFormat(decoder.parameters, codec: decoder.codec), format != slot.format else {
+            return
+        }
         slot.format = format
         if slot === current, slot.isAnnounced { emit(.format(slot.id, format)) }
     }

@@ -24,6 +24,8 @@ final class PlayerCore {
     var entry: Int64?
     var isInNext = false
     var isPaused = false
+    /// What libmpv says of the samples that it decodes, whichever song they belong to.
+    var decoder = (codec: "", parameters: MPVValue.none)
     /// The current song stands for want of bytes.
     var isStarving = false
     /// libmpv says so.

@@ -27,9 +27,6 @@ final class Slot {
     var generation = 0
     var format: DecodedFormat?
     var duration: Duration?
-    var codec = ""
-    /// `audio-params` as libmpv gave it last.
-    var parameters = MPVValue.none
     /// kbit/s as told.
     var bitRate: Int?
 

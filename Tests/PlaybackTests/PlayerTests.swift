@@ -24,6 +24,22 @@ struct PlayerTests {
         #expect(fixture.events.contains(.duration(one, .milliseconds(1133))))
     }
 
+    @Test func tellsTheFormatOfSongsThatLookAlike() throws {
+        let tone = Tone(440, frames: 5_000)
+        let fixture = try PlayerFixture { .file(tone.wav, for: $0) }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a"), at: .zero, paused: true)
+        try fixture.wait { $0 == .started(one) }
+        fixture.player.load(two, fixture.source("b"), at: .zero, paused: true)
+        fixture.player.preload(three, fixture.source("c"))
+        try fixture.wait { $0 == .started(two) }
+        fixture.player.pause(false)
+        try fixture.wait { $0 == .ended(three, .endOfFile) }
+        for id in [one, two, three] {
+            #expect(fixture.events.contains(.format(id, DecodedFormat(sampleRate: 44100, bits: "16", channels: 2))))
+        }
+    }
+
     @Test func playsAnUnknownLength() throws {
         let tone = Tone(440, frames: 30_000)
         let fixture = try PlayerFixture { request in
