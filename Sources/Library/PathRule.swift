@@ -21,11 +21,36 @@ public struct PathRule: Sendable, Hashable {
     /// The URI of a path in a music folder, without regard to other songs; nil when nothing is left of the path.
     func uri(path: String, folder: Int) -> String? {
         let prefix = folder < prefixes.count ? prefixes[folder] : ""
+        if prefix.isEmpty, !isBackslashed, tops.allSatisfy({ $0 == nil }), Self.isSafe(path) { return path }
         let path = isBackslashed ? Self.withSlashes(path) : path
         var segments = Self.segments(path, without: prefix)
         if segments.isEmpty { return nil }
         if folder < tops.count, let top = tops[folder] { segments.insert(top, at: 0) }
         return Self.joined(segments)
+    }
+
+    /// Whether a path is a URI as it is, as most are; that is told faster than a path is taken apart.
+    private static func isSafe(_ path: String) -> Bool {
+        var path = path
+        guard path.utf8.count <= PathSegment.longest else { return false }
+        return path.withUTF8 { bytes in
+            // What stands before a slash or the end must be a segment that is no dot and no two dots.
+            var length = 0
+            var dots = 0
+            for index in 0...bytes.count {
+                let byte = index < bytes.count ? unsafe bytes[index] : UInt8(ascii: "/")
+                if byte == UInt8(ascii: "/") {
+                    if length == 0 || length == dots && length <= 2 { return false }
+                    length = 0
+                    dots = 0
+                } else {
+                    if byte < 0x20 || byte == 0x7F { return false }
+                    length += 1
+                    if byte == UInt8(ascii: ".") { dots += 1 }
+                }
+            }
+            return true
+        }
     }
 
     private static func segments(_ path: String, without prefix: String) -> [String] {

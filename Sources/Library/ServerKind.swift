@@ -8,7 +8,7 @@ public enum ServerKind: String, Sendable, CaseIterable {
 
     /// The kind of a server by what it says of itself.
     ///
-    /// supysonic says nothing, but is alone in speaking 1.12.0.
+    /// supysonic says nothing of itself, but few others speak 1.12.0 (from 0.7.3 on) or 1.10.2.
     public init(_ server: ServerInfo) {
         let type = (server.type ?? "").lowercased()
         let names: [(String, ServerKind)] = [
@@ -19,7 +19,7 @@ public enum ServerKind: String, Sendable, CaseIterable {
         ]
         if let known = names.first(where: { type.hasPrefix($0.0) }) {
             self = known.1
-        } else if type.isEmpty, server.version == "1.12.0" {
+        } else if type.isEmpty, ["1.10.2", "1.12.0"].contains(server.version) {
             self = .supysonic
         } else {
             self = .unknown

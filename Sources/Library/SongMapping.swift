@@ -23,7 +23,7 @@ public struct SongMapping: Sendable {
             size: song.size,
             suffix: Self.clean(song.suffix ?? ""),
             contentType: Self.clean(song.contentType ?? ""),
-            bitRate: song.bitRate,
+            bitRate: Self.bitRate(song),
             coverArt: song.coverArt,
             albumID: song.albumID,
             artistID: song.artistID,
@@ -119,6 +119,15 @@ public struct SongMapping: Sendable {
     private static func performer(_ contributor: Contributor) -> String {
         guard let instrument = contributor.subRole else { return contributor.artist.name }
         return "\(contributor.artist.name) (\(instrument.lowercased()))"
+    }
+
+    /// kbit/s. supysonic 0.7.2 tells bit/s: what is far more than the file's size allows is taken for that.
+    private static func bitRate(_ song: Song) -> Int? {
+        guard let rate = song.bitRate, rate >= 8000, let size = song.size, let duration = song.duration else {
+            return song.bitRate
+        }
+        let possible = Double(size) * 8 / Double(max(1, duration.wholeMilliseconds))
+        return Double(rate) > 100 * possible ? rate / 1000 : rate
     }
 
     /// What MPD's decoder makes of the file: servers tell 0 or 16 bits for lossy codecs.

@@ -14,6 +14,13 @@ struct SyncCaller: Sendable {
     func callAsFunction<Value: Sendable>(
         _ ask: @Sendable (any SubsonicCalling) async throws(SubsonicError) -> Value
     ) async throws(SubsonicError) -> Value {
+        try await attempt(ask, repeatsErrorZero: true)
+    }
+
+    private func attempt<Value: Sendable>(
+        _ ask: @Sendable (any SubsonicCalling) async throws(SubsonicError) -> Value,
+        repeatsErrorZero: Bool
+    ) async throws(SubsonicError) -> Value {
         var repetitions = 0
         while true {
             do {
@@ -21,7 +28,7 @@ struct SyncCaller: Sendable {
             } catch {
                 if Task.isCancelled || error.isCancellation { throw Self.cancelled }
                 let delay: Duration
-                if error.serverCode == 0 && repetitions == 0 {
+                if error.serverCode == 0 && repeatsErrorZero && repetitions == 0 {
                     delay = .milliseconds(500)
                 } else if let next = Self.policy.delay(before: repetitions, after: error, chance: environment.chance())
                 {
@@ -40,7 +47,8 @@ struct SyncCaller: Sendable {
         _ ask: @Sendable (any SubsonicCalling) async throws(SubsonicError) -> Value
     ) async throws(SubsonicError) -> Value? {
         do {
-            return try await self(ask)
+            // Error 0 is also how a server says that it does not know a call.
+            return try await attempt(ask, repeatsErrorZero: false)
         } catch {
             switch error {
             case .server where !error.isAuthentication: return nil

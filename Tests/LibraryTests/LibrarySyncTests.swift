@@ -221,10 +221,12 @@ struct LibrarySyncTests {
         var number = 1
         while number < 100 {
             let failing = number
-            let server = ScriptedServer(.init(songs: 510))
+            var habits = ScriptedServer.Habits()
+            habits.mostItems = 10
+            let server = ScriptedServer(.init(songs: 35), habits)
             server.onRequest { at, _ in at == failing ? .error(error) : nil }
             let witness = await run(server, in: Folder())
-            #expect(ids(witness.published.last) == expected(510), "request \(number)")
+            #expect(ids(witness.published.last) == expected(35), "request \(number)")
             if server.calls.count < number { break }
             number += 1
         }
@@ -238,9 +240,11 @@ struct LibrarySyncTests {
         let old = await run(ScriptedServer(.init(songs: 30)), in: folder)
         let stored = try #require(old.published.last)
         for failing in stride(from: 1, through: 14, by: 1) {
-            var library = ScriptedServer.Library(songs: 510)
+            var library = ScriptedServer.Library(songs: 45)
             library.lastScan = 100 + failing
-            let server = ScriptedServer(library)
+            var habits = ScriptedServer.Habits()
+            habits.mostItems = 10
+            let server = ScriptedServer(library, habits)
             let isAway = Mutex(true)
             server.onRequest { at, _ in
                 at >= failing && isAway.withLock { $0 }
@@ -250,7 +254,7 @@ struct LibrarySyncTests {
                 isAway.withLock { $0 = false }
             }
             guard case .failed? = witness.results.first(where: { $0 != .started }) else { continue }
-            #expect(ids(witness.published.last) == expected(510), "away from request \(failing)")
+            #expect(ids(witness.published.last) == expected(45), "away from request \(failing)")
             #expect(witness.published.count == 1)
         }
     }

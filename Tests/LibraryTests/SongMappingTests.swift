@@ -166,6 +166,15 @@ struct SongMappingTests {
     }
 
     @Test(arguments: [
+        (#""bitRate":64000,"size":17543,"duration":2"#, 64), (#""bitRate":320,"size":4000000,"duration":100"#, 320),
+        (#""bitRate":9216,"size":115200000,"duration":100"#, 9216), (#""bitRate":64000"#, 64000),
+    ])
+    func takesBitsForWhatTheyAre(fields: String, expected: Int) throws {
+        let song = try #require(Song(try JSON.parse(Array("{\"id\":\"s\",\(fields)}".utf8))))
+        #expect(SongMapping(kind: .supysonic).record(song, facts: LibraryFacts()).bitRate == expected)
+    }
+
+    @Test(arguments: [
         ("navidrome", "1.16.1", ServerKind.navidrome), ("Nextcloud Music", "1.16.1", .nextcloud),
         ("", "1.12.0", .supysonic),
         ("airsonic-advanced", "1.15.0", .airsonic), ("", "1.15.0", .unknown), ("owncloud music", "1.16.1", .nextcloud),
