@@ -59,6 +59,13 @@ extension PlayerCore {
                 current.bitRate = rate
                 emit(.bitRate(current.id, rate))
             }
+        case .codec:
+            if !isError, playing?.number == tag.number { changed(.audioCodec, value) }
+        case .parameters:
+            guard let slot = playing, slot.number == tag.number, slot.format == nil else { return }
+            changed(.audioParameters, isError ? .none : value)
+            // A paused song is not looked at again, so until this is known it is.
+            if slot.format == nil { pollDue = min(pollDue, monotonicNow().advanced(by: .milliseconds(100))) }
         case .seek:
             guard seekInFlight?.number == tag.number else { return }
             if isError {
@@ -110,8 +117,6 @@ extension PlayerCore {
     private func restarted() {
         guard let slot = playing else { return }
         slot.isSounding = true
-        // No property changes when a song looks like the one before it.
-        if slot.format == nil { formatIs(slot) }
         if let seek = seekInFlight {
             guard seek.isTaken else { return }
             seekInFlight = nil

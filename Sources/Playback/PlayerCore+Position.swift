@@ -11,6 +11,11 @@ extension PlayerCore {
         guard let slot = playing, slot.isSounding else { return }
         handle.get(.position, .number, tag: Tag(.position, slot.number).rawValue)
         if slot === current { handle.get(.bitRate, .number, tag: Tag(.bitRate, slot.number).rawValue) }
+        if slot.format == nil {
+            // libmpv reports changes: a song that looks like the one before it is none, and some come too early.
+            handle.get(.audioCodec, .text, tag: Tag(.codec, slot.number).rawValue)
+            handle.get(.audioParameters, .node, tag: Tag(.parameters, slot.number).rawValue)
+        }
     }
 
     /// libmpv's answer about a load's position; negative before its first sound is heard.

@@ -8,6 +8,7 @@ import QueueEngine
 extension Partition {
     /// Takes one report. Reports of songs that are no longer loaded are late and mean nothing.
     func handle(_ event: PlayerEvent) {
+        log.debug("player: \(event)")
         switch event {
         case .started(let playback):
             guard loaded?.playback == playback else { return }

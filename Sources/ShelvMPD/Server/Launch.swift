@@ -33,6 +33,7 @@ enum Launch {
 
         let core = try Core()
         let library = source.shown.withLock { $0 }
+        let playerClosed = Semaphore()
         let player = try MPVPlayer(
             PlayerConfiguration(
                 outputs: configuration.outputs,
@@ -42,7 +43,10 @@ enum Launch {
             ),
             transport: source.audioTransport,
             log: log
-        ) { event in core.post { $0.defaultPartition.handle(event) } }
+        ) { event in
+            if event == .closed { playerClosed.signal() }
+            core.post { $0.defaultPartition.handle(event) }
+        }
 
         let listeners = try open(configuration, log)
         let sync = Mutex<Task<Void, Never>?>(nil)
@@ -85,6 +89,8 @@ enum Launch {
         let task = sync.withLock { $0 }
         task?.cancel()
         await task?.value
+        // What was fetched of a song is written down, and raw outputs get their last samples.
+        playerClosed.wait(atMost: .seconds(3))
     }
 
     private static func queue(_ configuration: Configuration) -> Queue {

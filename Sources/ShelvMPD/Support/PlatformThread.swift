@@ -60,4 +60,14 @@ private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
     func wait() {
         while unsafe sem_wait(raw) != 0 && errno == EINTR {}
     }
+
+    /// Waits, but not for ever.
+    func wait(atMost limit: Duration) {
+        var end = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &end)
+        let nanoseconds = Int64(end.tv_nsec) + limit.nanoseconds
+        end.tv_sec += Int(nanoseconds / 1_000_000_000)
+        end.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        while unsafe sem_timedwait(raw, &end) != 0 && errno == EINTR {}
+    }
 }
