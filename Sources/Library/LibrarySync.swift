@@ -38,7 +38,8 @@ public actor LibrarySync {
         self.log = log
         call = SyncCaller(server: server, environment: environment)
         shown = stored
-        if let info = stored?.info, info.isComplete {
+        // A library that was made by other rules is shown, and fetched again.
+        if let info = stored?.info, info.isComplete, info.syncState["rules"] == Self.rules(configuration) {
             stamp = SyncStamp(info.syncState)
             lastFull = info.syncState["lastFull"].flatMap { Int64($0) } ?? 0
         }
@@ -234,9 +235,16 @@ public actor LibrarySync {
         throw SyncProblem.incomplete(songs: songs, missing: outcome.missing)
     }
 
+    /// What decides how a library looks beside the server: the number of the mapping, to be raised when Docs/mapping.md
+    /// changes, and the music folders that are wanted.
+    private static func rules(_ configuration: LibrarySyncConfiguration) -> String {
+        (["1"] + configuration.musicFolders.sorted()).joined(separator: "\n")
+    }
+
     private func info(isComplete: Bool, stamp: SyncStamp) -> LibraryInfo {
         var state = stamp.encoded
         state["lastFull"] = String(lastFull)
+        state["rules"] = Self.rules(configuration)
         return LibraryInfo(
             serverID: configuration.serverID,
             serverName: configuration.serverName,

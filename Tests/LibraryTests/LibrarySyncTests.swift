@@ -304,6 +304,18 @@ struct LibrarySyncTests {
         #expect(second.results == [.started, .finished(didChange: false)])
     }
 
+    @Test func otherMusicFoldersAreFetchedThoughTheStampStands() async throws {
+        var library = ScriptedServer.Library(songs: 40)
+        for number in 2..<4 { library.albums[number].folder = "2" }
+        var habits = ScriptedServer.Habits()
+        habits.folders = [("1", "One"), ("2", "Two")]
+        let folder = Folder()
+        let server = ScriptedServer(library, habits)
+        let both = await run(server, in: folder)
+        let one = await run(server, in: folder, stored: both.published.last, musicFolders: ["One"])
+        #expect(ids(one.published.last) == expected(20))
+    }
+
     @Test func changesArriveAndOldURIsStayValid() async throws {
         let folder = Folder()
         let server = ScriptedServer(.init(songs: 30))
