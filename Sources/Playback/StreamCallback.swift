@@ -34,7 +34,38 @@ final class StreamRegistry: Sendable {
     }
 }
 
-// libmpv calls these on its own threads. The cookie is a retained StreamReader, released by `closeStream`.
+/// Readers that are open, by cookie.
+///
+/// The cookie is a number and no reference: libmpv 0.35 frees what calls `cancelStream` only after it has called
+/// `closeStream`, so a cancel may come during the close or after it, and must then find nothing.
+private final class OpenReaders: Sendable {
+    private let table = Mutex<(last: UInt, readers: [UInt: StreamReader])>((0, [:]))
+
+    func add(_ reader: StreamReader) -> UnsafeMutableRawPointer? {
+        let number = table.withLock { table in
+            // Never 0, which would be no pointer; a 64-bit number does not come round.
+            table.last &+= 1
+            table.readers[table.last] = reader
+            return table.last
+        }
+        return unsafe UnsafeMutableRawPointer(bitPattern: number)
+    }
+
+    func reader(_ cookie: UnsafeMutableRawPointer?) -> StreamReader? {
+        let number = UInt(bitPattern: cookie)
+        return table.withLock { $0.readers[number] }
+    }
+
+    /// The reader ends here, outside of the lock.
+    func remove(_ cookie: UnsafeMutableRawPointer?) {
+        let number = UInt(bitPattern: cookie)
+        _ = table.withLock { $0.readers.removeValue(forKey: number) }
+    }
+}
+
+private let openReaders = OpenReaders()
+
+// libmpv calls these on its own threads.
 // `openStream` never waits: libmpv can't cancel an open, only reads.
 
 private func openStream(
@@ -49,7 +80,7 @@ private func openStream(
     guard let song = unsafe registry.song(at: String(cString: address)) else {
         return MPV_ERROR_LOADING_FAILED.rawValue
     }
-    unsafe info.pointee.cookie = Unmanaged.passRetained(StreamReader(song)).toOpaque()
+    unsafe info.pointee.cookie = openReaders.add(StreamReader(song))
     unsafe info.pointee.read_fn = readStream
     unsafe info.pointee.seek_fn = seekStream
     unsafe info.pointee.size_fn = sizeOfStream
@@ -59,8 +90,7 @@ private func openStream(
 }
 
 private func reader(_ cookie: UnsafeMutableRawPointer?) -> StreamReader? {
-    guard let cookie = unsafe cookie else { return nil }
-    return unsafe Unmanaged<StreamReader>.fromOpaque(cookie).takeUnretainedValue()
+    unsafe openReaders.reader(cookie)
 }
 
 private func readStream(
@@ -85,8 +115,7 @@ private func sizeOfStream(_ cookie: UnsafeMutableRawPointer?) -> Int64 {
 }
 
 private func closeStream(_ cookie: UnsafeMutableRawPointer?) {
-    guard let cookie = unsafe cookie else { return }
-    unsafe Unmanaged<StreamReader>.fromOpaque(cookie).release()
+    unsafe openReaders.remove(cookie)
 }
 
 private func cancelStream(_ cookie: UnsafeMutableRawPointer?) {
