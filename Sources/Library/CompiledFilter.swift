@@ -35,8 +35,8 @@ public final class CompiledFilter {
         matches(term, song.place, priority)
     }
 
-    /// - Throws: `FilterError.tooExpensive` if an evaluation gave up.
-    func checkExpense() throws(FilterError) {
+    /// - Throws: `FilterError.tooExpensive` if an evaluation gave up; to be asked at the end.
+    public func checkExpense() throws(FilterError) {
         if regexes.contains(where: \.isTooExpensive) { throw .tooExpensive }
     }
 

@@ -23,11 +23,18 @@ struct SongFormatter {
         buffer.append(UInt8(ascii: "\n"))
     }
 
-    /// The whole record.
+    /// The whole record, or that of a part of the song.
     ///
     /// Source: MPD 0.24 `src/SongPrint.cxx`.
-    func appendSong(_ song: Int, to buffer: inout ReplyBuffer) {
+    func appendSong(_ song: Int, part: SongPart = .whole, to buffer: inout ReplyBuffer) {
         appendURI(song, to: &buffer)
+        if part != .whole {
+            buffer.append("Range: ")
+            buffer.append(milliseconds: UInt64(part.start))
+            buffer.append(UInt8(ascii: "-"))
+            if part.end > 0 { buffer.append(milliseconds: UInt64(part.end)) }
+            buffer.append(UInt8(ascii: "\n"))
+        }
         appendTime("Last-Modified: ", snapshot.songs.lastModified[song], to: &buffer)
         appendTime("Added: ", snapshot.songs.added[song], to: &buffer)
         appendFormat(Int(snapshot.songs.kinds[song]) * ImageLayout.kindWords, to: &buffer)
@@ -38,8 +45,8 @@ struct SongFormatter {
                 buffer.appendLine(prefixes[Int(tag)], snapshot.values[Int(entry & ImageLayout.valueMask)])
             }
         }
-        let duration = snapshot.songs.durations[song]
-        if duration != ImageLayout.none {
+        let whole = snapshot.songs.durations[song]
+        if let duration = part.duration(ofWhole: whole == ImageLayout.none ? nil : whole) {
             buffer.append("Time: ")
             buffer.append(decimal: (UInt64(duration) + 500) / 1000)
             buffer.append("\nduration: ")
@@ -113,10 +120,10 @@ struct SongFormatter {
 }
 
 extension LibrarySnapshot {
-    /// Appends the record of the song: `file:` to `duration:`, with the tags of the mask.
-    public func appendSong(_ song: SongIndex, mask: TagMask, to reply: inout [UInt8]) {
+    /// Appends the record of the song, or of a part of it: `file:` to `duration:`, with the tags of the mask.
+    public func appendSong(_ song: SongIndex, mask: TagMask, part: SongPart = .whole, to reply: inout [UInt8]) {
         var buffer = ReplyBuffer(reserving: 1024)
-        SongFormatter(self, mask: mask).appendSong(song.place, to: &buffer)
+        SongFormatter(self, mask: mask).appendSong(song.place, part: part, to: &buffer)
         buffer.flush(to: &reply)
     }
 }

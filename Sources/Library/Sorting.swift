@@ -1,4 +1,4 @@
-import MPDProtocol
+public import MPDProtocol
 
 extension LibrarySnapshot {
     /// The songs in another order; equal ones stay in database order, also when descending.
@@ -8,13 +8,7 @@ extension LibrarySnapshot {
     ///
     /// Source: MPD `src/tag/Sort.cxx`.
     func sorted(_ set: SongSet, by order: SortOrder) -> SongSelection {
-        let key: (Int) -> UInt32
-        switch order.key {
-        case .tag(let tag): key = sortKey(of: tag)
-        case .lastModified: key = { self.songs.lastModified[$0] }
-        case .added: key = { self.songs.added[$0] }
-        case .priority: return set.selection
-        }
+        guard let key = key(of: order.key) else { return set.selection }
         var keys: [UInt64] = []
         keys.reserveCapacity(set.count)
         set.forEach { song in
@@ -24,6 +18,20 @@ extension LibrarySnapshot {
         }
         keys.sort()
         return SongSelection(list: keys.map { UInt32(truncatingIfNeeded: $0) })
+    }
+
+    /// A number that orders songs as a `sort` wants, smaller ones first; nil for the priority, which no song has.
+    public func sortKey(of key: SortOrder.Key) -> ((SongIndex) -> UInt32)? {
+        self.key(of: key).map { key in { key($0.place) } }
+    }
+
+    private func key(of key: SortOrder.Key) -> ((Int) -> UInt32)? {
+        switch key {
+        case .tag(let tag): sortKey(of: tag)
+        case .lastModified: { self.songs.lastModified[$0] }
+        case .added: { self.songs.added[$0] }
+        case .priority: nil
+        }
     }
 
     /// A number that orders songs as the tag does.

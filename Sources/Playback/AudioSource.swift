@@ -19,6 +19,12 @@ public struct AudioSource: Sendable {
     /// Playing time as the library knows it; the decoder may know better.
     public var duration: Duration?
 
+    /// Where the song begins when it follows another one; `load` names its own place.
+    public var start: Duration
+
+    /// Where the song ends before its end; nil for all of it.
+    public var end: Duration?
+
     /// Replay gain in dB, applied before every output; nil or 0 leaves the samples alone.
     public var gain: Float?
 
@@ -27,6 +33,8 @@ public struct AudioSource: Sendable {
         size: Int64? = nil,
         suffix: String = "",
         duration: Duration? = nil,
+        start: Duration = .zero,
+        end: Duration? = nil,
         gain: Float? = nil,
         request: @escaping @Sendable (_ rangeStart: Int64?) -> HTTPRequest
     ) {
@@ -34,6 +42,8 @@ public struct AudioSource: Sendable {
         self.size = size
         self.suffix = suffix
         self.duration = duration
+        self.start = start
+        self.end = end
         self.gain = gain
         self.request = request
     }

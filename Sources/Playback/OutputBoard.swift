@@ -44,12 +44,17 @@ struct OutputBoard {
 
     /// libmpv's `af` for a load: its gain, then the tap, at the very end.
     ///
-    /// - Parameter start: where the load begins. libmpv drops the samples before it only behind the filters, too late
-    ///   for the tap.
-    func filters(gain: Float?, load: UInt64, start: Duration) -> String {
+    /// - Parameter start: where the load begins. libmpv drops the samples before it, and those behind the end, only
+    ///   behind the filters, too late for the tap.
+    func filters(of source: AudioSource, load: UInt64, start: Duration) -> String {
         var filters: [String] = []
-        if tap != nil, start > .zero { filters.append("atrim=start=\(start.nanoseconds / 1000)us") }
-        if let gain, gain.isFinite, gain != 0 {
+        if tap != nil {
+            var trims: [String] = []
+            if start > .zero { trims.append("start=\(start.nanoseconds / 1000)us") }
+            if let end = source.end { trims.append("end=\(end.nanoseconds / 1000)us") }
+            if !trims.isEmpty { filters.append("atrim=" + trims.joined(separator: ":")) }
+        }
+        if let gain = source.gain, gain.isFinite, gain != 0 {
             let hundredths = Int((min(max(gain, -60), 30) * 100).rounded())
             filters.append("volume=volume=\(decimal(hundredths, digits: 2))dB:precision=float")
         }

@@ -63,7 +63,8 @@ extension PlayerCore {
         registry.add(song, number: slot.number)
         var options: [(String, String)] = []
         if position > .zero { options.append(("start", "+" + Self.seconds(position))) }
-        let filters = outputs.filters(gain: slot.source.gain, load: slot.number, start: position)
+        if let end = slot.source.end { options.append(("end", "+" + Self.seconds(end))) }
+        let filters = outputs.filters(of: slot.source, load: slot.number, start: position)
         if !filters.isEmpty { options.append(("af", filters)) }
         handle.load(
             StreamRegistry.address(of: slot.number),
@@ -86,7 +87,7 @@ extension PlayerCore {
     func appendNext() {
         guard let next, next.number == 0, let current, current.isLoaded, !isInNext else { return }
         guard next.song != nil || open(next, isEager: current.song?.isComplete ?? true) else { return }
-        send(next, flags: "append-play", at: .zero)
+        send(next, flags: "append-play", at: next.source.start)
     }
 
     /// Forgets the song that follows.

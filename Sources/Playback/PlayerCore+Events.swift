@@ -83,8 +83,9 @@ extension PlayerCore {
     private func arrive() {
         guard let next, let entry, next.entry == entry, !isInNext else { return }
         isInNext = true
+        emit(.committed(next.id))
         // Until libmpv says when the new song will be heard: when the old one must be over.
-        let left = current?.knownDuration.map { $0 - position.elapsed(at: monotonicNow()) } ?? .milliseconds(500)
+        let left = current?.knownEnd.map { $0 - position.elapsed(at: monotonicNow()) } ?? .milliseconds(500)
         let bounded = min(max(left, .zero), .seconds(1)) + .milliseconds(100)
         audibleDue = isPaused ? .max : monotonicNow().advanced(by: bounded)
     }
@@ -165,7 +166,7 @@ extension PlayerCore {
     /// libmpv has nothing to play, and all it had was heard.
     private func becameIdle() {
         if isInNext, next?.outcome != nil {
-            becomeAudible(elapsed: .zero)
+            becomeAudible(elapsed: next?.begin ?? .zero)
             return
         }
         // With a next song on its way libmpv begins it by itself.

@@ -24,7 +24,7 @@ extension PlayerCore {
         if current.number == number, !isInNext {
             let clock = Duration(mpvSeconds: max(0, seconds))
             // The listener stands at the beginning until the output has played what it held before.
-            let elapsed = max(clock, min(current.begin, current.knownDuration ?? current.begin))
+            let elapsed = max(clock, min(current.begin, current.knownEnd ?? current.begin))
             // Outputs without a clock show no underrun, so libmpv does not notice that it stands.
             let hasMoved = elapsed != position.elapsed
             if isStarving && hasMoved && !isBuffering {
@@ -34,11 +34,12 @@ extension PlayerCore {
             }
             report(elapsed, advances: isAdvancing, after: elapsed - clock)
         } else if isInNext, next?.number == number {
-            let elapsed = Duration(mpvSeconds: seconds)
+            let begin = next?.begin ?? .zero
+            let elapsed = Duration(mpvSeconds: seconds) - begin
             if elapsed >= .zero {
-                becomeAudible(elapsed: elapsed)
+                becomeAudible(elapsed: begin + elapsed)
             } else {
-                let total = current.knownDuration ?? position.elapsed - elapsed
+                let total = current.knownEnd ?? position.elapsed - elapsed
                 report(max(.zero, total + elapsed), advances: isAdvancing)
                 audibleDue = isPaused ? .max : monotonicNow().advanced(by: .zero - elapsed)
             }

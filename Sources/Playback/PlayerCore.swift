@@ -99,7 +99,7 @@ final class PlayerCore {
         let now = monotonicNow()
         if now >= audibleDue {
             audibleDue = .max
-            if isInNext { becomeAudible(elapsed: .zero) }
+            if isInNext { becomeAudible(elapsed: next?.begin ?? .zero) }
         }
         if now >= pollDue {
             pollDue = .max

@@ -4,6 +4,9 @@ public enum PlayerEvent: Sendable, Equatable {
     case started(PlaybackID)
     /// Where the song is; comes at each change of pace (start, seek, pause, starving) and about once a second.
     case position(PlaybackID, PlaybackPosition)
+    /// The player is at the preloaded song, some tenths of a second before the listener: only `load`, `preload`,
+    /// `cancelPreload`, `seek` or `stop` can keep it from being heard, and all but `load` and `stop` go back for that.
+    case committed(PlaybackID)
     /// The listener now hears the preloaded song: it has become the current one.
     case audible(PlaybackID)
     /// The song is over and nothing was preloaded; comes when its last sample has been heard, or after `stop`.

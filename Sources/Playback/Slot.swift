@@ -35,6 +35,9 @@ final class Slot {
         self.source = source
     }
 
-    /// Playing time: the decoder's, else the library's.
-    var knownDuration: Duration? { duration ?? source.duration }
+    /// Where the song ends: by the decoder, else the library, or before that where only a part is wanted.
+    var knownEnd: Duration? {
+        guard let whole = duration ?? source.duration else { return source.end }
+        return source.end.map { min($0, whole) } ?? whole
+    }
 }

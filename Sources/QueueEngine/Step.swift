@@ -44,6 +44,8 @@ extension Queue {
         // What the player is about to sound must not be disturbed: its successor is told when it is heard.
         if wanted != preloaded, entering == nil {
             preloaded = wanted
+            // A player that is held at the border goes back to the current entry for that.
+            committed = nil
             step.effects.append(.preload(wanted))
         }
         assert(checkInvariants())

@@ -34,6 +34,8 @@ struct Command: Sendable {
         case listing(ListingHandler)
         /// On one immutable library snapshot: small questions on the core, large ones on a worker.
         case library(LibraryHandler)
+        /// On the queue as it is at that moment: small ones on the core, large ones on a worker.
+        case queueSearch(QueueSearchHandler)
     }
 
     /// Whether it changes a queue or what plays: such commands wait while another client's command list is under way.
@@ -42,6 +44,7 @@ struct Command: Sendable {
     typealias CoreHandler = @Sendable (CommandContext, Arguments, inout Reply) throws -> Void
     typealias ListingHandler = @Sendable (CommandContext, Arguments) throws -> any ReplySource
     typealias LibraryHandler = @Sendable (LibraryContext, Arguments) throws -> LibraryPlan
+    typealias QueueSearchHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
 }
 
 /// What a handler on the core works with. Owned by the core; not to be kept.
@@ -60,7 +63,7 @@ struct LibraryContext: Sendable {
     let mask: TagMask
 }
 
-/// A parsed and checked library command: what it will cost, and the work itself.
+/// A parsed and checked command on the library or the queue: what it will cost, and the work itself.
 struct LibraryPlan: Sendable {
     /// About how many songs are touched; decides where the work runs.
     var cost: Int

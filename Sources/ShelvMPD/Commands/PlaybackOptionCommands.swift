@@ -5,9 +5,20 @@ import QueueEngine
 enum PlaybackOptionCommands {
     static let rows: [Command] = [
         Command("consume", .player, args: 1...1, "Removes each entry when it has been played.", .core(consume)),
+        Command("crossfade", .player, args: 1...1, "Sets the seconds of crossfade.", .core(crossfade)),
         Command("getvol", .read, args: 0...0, "Shows the volume.", .core(getVolume)),
+        Command("mixrampdb", .player, args: 1...1, "Sets the level at which MixRamp joins songs.", .core(mixRampLevel)),
+        Command("mixrampdelay", .player, args: 1...1, "Sets the delay of MixRamp, in seconds.", .core(mixRampDelay)),
         Command("random", .player, args: 1...1, "Shuffles what comes.", .core(random)),
         Command("repeat", .player, args: 1...1, "Begins again at the end of the queue.", .core(`repeat`)),
+        Command(
+            "replay_gain_mode",
+            .player,
+            args: 1...1,
+            "Sets which gain the next songs are played with.",
+            .core(replayGainMode)
+        ),
+        Command("replay_gain_status", .read, args: 0...0, "Shows the replay gain mode.", .core(replayGainStatus)),
         Command("setvol", .player, args: 1...1, "Sets the volume.", .core(setVolume)),
         Command("single", .player, args: 1...1, "Pauses after each song, or repeats it.", .core(single)),
         Command("volume", .player, args: 1...1, "Changes the volume by a distance.", .core(changeVolume)),
@@ -31,6 +42,30 @@ enum PlaybackOptionCommands {
     private static func `repeat`(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let isOn = try arguments.boolean(0)
         try context.partition.edit { queue throws(QueueError) in queue.setRepeat(isOn) }
+    }
+
+    private static func crossfade(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let seconds = UInt32(clamping: try arguments.unsigned(0))
+        context.partition.setSound { $0.crossfade = seconds }
+    }
+
+    private static func mixRampLevel(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let level = Float(try arguments.float(0))
+        context.partition.setSound { $0.mixRampThreshold = level }
+    }
+
+    private static func mixRampDelay(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let delay = Float(try arguments.float(0))
+        context.partition.setSound { $0.mixRampDelay = delay }
+    }
+
+    private static func replayGainMode(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
+        let mode = try arguments.replayGainMode(0)
+        context.partition.setSound { $0.replayGain = mode }
+    }
+
+    private static func replayGainStatus(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
+        reply.pair("replay_gain_mode", context.partition.sound.replayGain.name)
     }
 
     private static func getVolume(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {

@@ -5,7 +5,7 @@ import QueueEngine
 /// “The queue” of MPD's protocol document: edits and listings. Adding is in `AddCommands.swift`.
 enum QueueCommands {
     static let rows: [Command] =
-        AddCommands.rows + [
+        AddCommands.rows + QueueEntryCommands.rows + [
             Command("clear", .player, args: 0...0, "Empties the queue.", .core(clear)),
             Command("delete", .player, args: 1...1, "Removes the entries at a range of positions.", .core(delete)),
             Command("deleteid", .player, args: 1...1, "Removes the entry with an id.", .core(deleteID)),

@@ -34,9 +34,11 @@ enum StatusCommands {
         reply.pair("partition", partition.name)
         reply.pair("playlist", queue.version)
         reply.pair("playlistlength", queue.count)
-        reply.pair("mixrampdb", shortest: 0)
+        reply.pair("mixrampdb", shortest: partition.sound.mixRampThreshold)
         reply.pair("state", queue.state.word)
         reply.pair("lastloadedplaylist", "")
+        if partition.sound.crossfade > 0 { reply.pair("xfade", partition.sound.crossfade) }
+        if partition.sound.mixRampDelay > 0 { reply.pair("mixrampdelay", shortest: partition.sound.mixRampDelay) }
         if let position = queue.currentPosition, let id = queue.currentID {
             reply.pair("song", position)
             reply.pair("songid", id.rawValue)

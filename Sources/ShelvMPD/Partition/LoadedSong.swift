@@ -1,6 +1,14 @@
 import Playback
 import QueueEngine
 
+/// The song that the player will go on with.
+struct PreloadedSong {
+    let playback: PlaybackID
+    let entry: EntryID
+    /// Whether the player is at it already, although the listener still hears the one before.
+    var isCommitted = false
+}
+
 /// The song that the player has, as far as the player has told.
 struct LoadedSong {
     let playback: PlaybackID

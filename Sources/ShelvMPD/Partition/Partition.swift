@@ -16,6 +16,7 @@ final class Partition {
     private(set) var queue: Queue
     private(set) var volume: Int
     private(set) var outputs: [OutputState]
+    private(set) var sound = SoundSettings()
 
     /// The client whose command list has the partition for itself.
     var owner: Connection.ID?
@@ -24,7 +25,7 @@ final class Partition {
 
     /// The song that the player has, and the one that it will go on with.
     var loaded: LoadedSong?
-    var preloaded: (playback: PlaybackID, entry: EntryID)?
+    var preloaded: PreloadedSong?
     /// The text of `error:`, and whether it goes by itself when bytes flow again.
     var errorMessage: (text: String, isTransient: Bool)?
     /// How long songs have sounded since the start, without the present one.
@@ -128,7 +129,7 @@ final class Partition {
             return
         }
         let playback = nextPlayback()
-        preloaded = (playback, entry)
+        preloaded = PreloadedSong(playback: playback, entry: entry)
         player.preload(playback, source)
     }
 
@@ -146,13 +147,28 @@ final class Partition {
 
     private func source(of entry: EntryID) -> AudioSource? {
         guard let entry = queue.entry(id: entry), case .library(let song)? = songs.song(entry.key) else { return nil }
-        return makeSource(song, songs.library)
+        var source = makeSource(song, songs.library)
+        source?.start = .milliseconds(Int64(entry.range.start))
+        source?.end = entry.range.end == 0 ? nil : .milliseconds(Int64(entry.range.end))
+        source?.gain = songs.library.replayGain(song).flatMap { sound.gain(of: $0, isRandom: queue.options.random) }
+        return source
     }
 
     /// Where the entry's range begins.
     func start(of entry: EntryID?) -> Duration {
         guard let entry, let entry = queue.entry(id: entry) else { return .zero }
         return .milliseconds(Int64(entry.range.start))
+    }
+
+    // MARK: Sound
+
+    /// Changes how songs are joined, or how loud they are played: from the next song on. Always an event, as in MPD.
+    func setSound(_ change: (inout SoundSettings) -> Void) {
+        let old = sound
+        change(&sound)
+        raise(.options)
+        // A song that is already on its way to the listener stays as it is.
+        if sound.replayGain != old.replayGain, let next = preloaded, !next.isCommitted { preload(next.entry) }
     }
 
     /// Lets the queue go on after a song that cannot be played, a moment later: a queue of such songs is not raced

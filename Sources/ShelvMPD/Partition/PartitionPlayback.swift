@@ -18,6 +18,10 @@ extension Partition {
         case .position(let playback, let position):
             guard loaded?.playback == playback else { return }
             loaded?.position = position
+        case .committed(let playback):
+            guard let next = preloaded, next.playback == playback else { return }
+            preloaded?.isCommitted = true
+            report { $0.committed(next.entry) }
         case .audible(let playback):
             guard let next = preloaded, next.playback == playback else { return }
             changed(to: next)
@@ -48,12 +52,14 @@ extension Partition {
     }
 
     /// The listener hears the preloaded song now.
-    private func changed(to next: (playback: PlaybackID, entry: EntryID)) {
+    private func changed(to next: PreloadedSong) {
         unload()
-        var song = LoadedSong(playback: next.playback, entry: next.entry, elapsed: .zero, duration: nil)
-        if let entry = queue.entry(id: next.entry), case .library(let index)? = songs.song(entry.key) {
-            song.duration = songs.library.duration(index).map { .milliseconds(Int64($0)) }
-        }
+        var song = LoadedSong(
+            playback: next.playback,
+            entry: next.entry,
+            elapsed: start(of: next.entry),
+            duration: knownDuration(of: next.entry)
+        )
         song.hasSounded = true
         loaded = song
         report { $0.trackChanged(to: next.entry) }
@@ -61,6 +67,12 @@ extension Partition {
 
     private func failed(_ playback: PlaybackID, _ failure: PlaybackFailure) {
         guard let song = loaded, song.playback == playback else { return }
+        if song.entry != queue.currentID {
+            // Its end, in the commit window: the listener is at the next one already.
+            unload()
+            report { $0.trackEnded(song.entry) }
+            return
+        }
         switch failure {
         case .permanent(let message):
             log.notice("Cannot play an entry of the queue: \(message)")
@@ -75,15 +87,30 @@ extension Partition {
 
     /// Time into the current song's range, or nil when stopped.
     var elapsed: Duration? {
-        loaded.map { max(.zero, $0.elapsed - start(of: $0.entry)) }
+        guard let song = loaded else { return nil }
+        // After `next` in the commit window the end of another song is still heard.
+        guard song.entry == queue.currentID else { return .zero }
+        let elapsed = max(.zero, song.elapsed - start(of: song.entry))
+        return duration.map { min($0, elapsed) } ?? elapsed
     }
 
     /// Length of what plays of the current song, or nil when stopped or unknown.
     var duration: Duration? {
-        guard let song = loaded, let whole = song.duration else { return nil }
-        guard let entry = queue.entry(id: song.entry), entry.range != .whole else { return whole }
+        guard let song = loaded, let entry = queue.currentEntry else { return nil }
+        let known = song.entry == entry.id ? song.duration : knownDuration(of: entry.id)
+        guard let whole = known, entry.range != .whole else { return known }
         let end = entry.range.end == 0 ? whole : min(whole, .milliseconds(Int64(entry.range.end)))
         return max(.zero, end - .milliseconds(Int64(entry.range.start)))
+    }
+
+    private func knownDuration(of entry: EntryID) -> Duration? {
+        queue.entry(id: entry).flatMap(duration).map { .milliseconds($0) }
+    }
+
+    /// Length of an entry's whole song as the library knows it, in milliseconds.
+    func duration(of entry: Entry) -> Int64? {
+        guard case .library(let song)? = songs.song(entry.key) else { return nil }
+        return songs.library.duration(song).map { Int64($0) }
     }
 
     /// kbit/s at the moment, 0 while unknown.

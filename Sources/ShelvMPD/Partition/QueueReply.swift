@@ -4,7 +4,7 @@ import QueueEngine
 
 /// Records of queue entries, given out as the client reads them; the queue as it was when it was asked.
 struct QueueReply: ReplySource {
-    private struct Row: Sendable {
+    struct Row: Sendable {
         var position: UInt32
         var id: UInt32
         var key: SongKey
@@ -14,9 +14,10 @@ struct QueueReply: ReplySource {
         var range: PlaybackRange
     }
 
-    private let library: LibrarySnapshot
+    let library: LibrarySnapshot
     private let mask: TagMask
-    private var rows: [Row]
+    /// What is to be shown, in this order.
+    var rows: [Row]
     private var gone: [SongKey: SongTable.GoneSong] = [:]
     private var next = 0
 
@@ -54,7 +55,8 @@ struct QueueReply: ReplySource {
 
     private func append(_ row: Row, to output: inout [UInt8]) {
         if let song = row.song {
-            library.appendSong(song, mask: mask, to: &output)
+            let part = SongPart(start: row.range.start, end: row.range.end)
+            library.appendSong(song, mask: mask, part: part, to: &output)
         } else if let song = gone[row.key] {
             SongTable.append(song, mask: mask, to: &output)
         }

@@ -130,11 +130,10 @@ extension Server {
                 return
             case .library(let handler):
                 let plan = try handler(LibraryContext(library: library, mask: connection.session.tagMask), arguments)
-                guard plan.cost > LibraryPlan.coreLimit else {
-                    try accept(plan.work(), run, connection)
-                    return
-                }
-                sendToWorker(plan, command, run, connection)
+                try carryOut(plan, command, run, connection)
+                return
+            case .queueSearch(let handler):
+                try carryOut(handler(context, arguments), command, run, connection)
                 return
             }
         } catch {
@@ -142,6 +141,19 @@ extension Server {
             return
         }
         succeeded(run, connection)
+    }
+
+    private func carryOut(
+        _ plan: LibraryPlan,
+        _ command: Command,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) throws {
+        if plan.cost > LibraryPlan.coreLimit {
+            sendToWorker(plan, command, run, connection)
+        } else {
+            try accept(plan.work(), run, connection)
+        }
     }
 
     private func sendToWorker(
