@@ -148,6 +148,9 @@ extension PlayerCore {
         case .endOfFile:
             // Without an error libmpv also ends a song of which no more bytes come.
             outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
+        case .error where slot.source.end.map { slot.begin >= $0 } ?? false:
+            // libmpv finds nothing to play behind the end of a part.
+            outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
         case .error where isOutputFailure:
             outcome = .failed(.transport("no audio output: \(message)"))
         case .error:

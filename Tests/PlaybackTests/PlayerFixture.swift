@@ -69,8 +69,13 @@ final class PlayerFixture: Sendable {
 
     var events: [PlayerEvent] { log.events }
 
-    /// The events that are no mere position or bit rate.
+    /// The events that change what is heard.
     var story: [PlayerEvent] {
+        storyWithCommits.filter { if case .committed = $0 { false } else { true } }
+    }
+
+    /// The events that are no mere position or bit rate.
+    var storyWithCommits: [PlayerEvent] {
         log.events.filter { event in
             switch event {
             case .position, .bitRate, .format, .duration, .output: false

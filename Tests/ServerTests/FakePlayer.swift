@@ -17,6 +17,7 @@ final class FakePlayer: Player {
 
     private struct State {
         var calls: [Call] = []
+        var sources: [PlaybackID: AudioSource] = [:]
         var report: (@Sendable (PlayerEvent) -> Void)?
     }
 
@@ -36,12 +37,21 @@ final class FakePlayer: Player {
         }
     }
 
+    /// What it was given to play under an id.
+    func source(_ id: PlaybackID) -> AudioSource? { state.withLock { $0.sources[id] } }
+
+    private func note(_ id: PlaybackID, _ source: AudioSource) { state.withLock { $0.sources[id] = source } }
+
     private func note(_ call: Call) { state.withLock { $0.calls.append(call) } }
 
     func load(_ id: PlaybackID, _ source: AudioSource, at position: Duration, paused: Bool) {
+        note(id, source)
         note(.load(id, key: source.cacheKey, at: position, paused: paused))
     }
-    func preload(_ id: PlaybackID, _ source: AudioSource) { note(.preload(id, key: source.cacheKey)) }
+    func preload(_ id: PlaybackID, _ source: AudioSource) {
+        note(id, source)
+        note(.preload(id, key: source.cacheKey))
+    }
     func cancelPreload() { note(.cancelPreload) }
     func pause(_ paused: Bool) { note(.pause(paused)) }
     func seek(to position: Duration) { note(.seek(position)) }

@@ -1,3 +1,5 @@
+import Library
+import MPDProtocol
 import Playback
 import Support
 import Testing
@@ -135,5 +137,131 @@ import Testing
         server.player.report(.audible(PlaybackID(2)))
         #expect(try client.value("volume", of: "status") == "25")
         #expect(server.player.takeCalls().prefix(2) == [.volume(30), .volume(25)])
+    }
+
+    // MARK: The commit window
+
+    @Test func nextInTheCommitWindowIsTheSongThatComesAnyway() throws {
+        let (server, client, _) = try Self.playing()
+        server.player.report(.committed(PlaybackID(2)))
+        #expect(try client.ask("next") == ["OK"])
+        let status = try client.ask("status")
+        #expect(status.contains("song: 1"))
+        #expect(status.contains("elapsed: 0.000"))
+        #expect(status.contains("nextsong: 2"))
+        server.player.report(.audible(PlaybackID(2)))
+        #expect(try client.value("song", of: "status") == "1")
+        // Nothing was loaded; the player only hears what comes after that.
+        #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "First-3")])
+    }
+
+    @Test func nextTwiceInTheCommitWindowSkipsOne() throws {
+        let (server, client, _) = try Self.playing()
+        server.player.report(.committed(PlaybackID(2)))
+        #expect(try client.ask("next") == ["OK"])
+        #expect(try client.ask("next") == ["OK"])
+        #expect(server.player.takeCalls().first == .load(PlaybackID(3), key: "First-3", at: .zero, paused: false))
+        server.player.report(.audible(PlaybackID(2)))
+        #expect(try client.value("song", of: "status") == "2")
+    }
+
+    @Test func anEditInTheCommitWindowLoadsTheRightSong() throws {
+        let (server, client, _) = try Self.playing()
+        server.player.report(.committed(PlaybackID(2)))
+        #expect(try client.ask("delete 1") == ["OK"])
+        #expect(server.player.takeCalls().first == .load(PlaybackID(3), key: "First-3", at: .zero, paused: false))
+        server.player.report(.audible(PlaybackID(2)))
+        #expect(try client.value("songid", of: "status") == "3")
+    }
+
+    @Test func anEditThatComesBeforeTheCommitIsOnlyAnotherPreload() throws {
+        let (server, client, _) = try Self.playing()
+        #expect(try client.ask("delete 1") == ["OK"])
+        server.player.report(.committed(PlaybackID(2)))
+        #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "First-3")])
+        #expect(try client.value("song", of: "status") == "0")
+        server.player.report(.committed(PlaybackID(3)))
+        server.player.report(.audible(PlaybackID(3)))
+        #expect(try client.value("songid", of: "status") == "3")
+    }
+
+    @Test func anEditWhileHeldInTheCommitWindowDoesNotCutTheSong() throws {
+        let (server, client, _) = try Self.playing()
+        server.player.report(.committed(PlaybackID(2)))
+        #expect(try client.ask("pause 1") == ["OK"])
+        #expect(try client.ask("delete 1") == ["OK"])
+        #expect(try client.ask("pause 0") == ["OK"])
+        #expect(server.player.takeCalls() == [.pause(true), .preload(PlaybackID(3), key: "First-3"), .pause(false)])
+        #expect(try client.value("song", of: "status") == "0")
+    }
+
+    @Test func aSongThatFailsAfterNextInTheCommitWindowDoesNotHoldTheNextOneUp() throws {
+        let (server, client, first) = try Self.playing()
+        server.player.report(.committed(PlaybackID(2)))
+        #expect(try client.ask("next") == ["OK"])
+        server.player.report(.failed(first, .permanent("broken at its end")))
+        #expect(try client.value("song", of: "status") == "1")
+        #expect(server.player.takeCalls().first == .load(PlaybackID(3), key: "First-2", at: .zero, paused: false))
+    }
+
+    // MARK: Parts and gain
+
+    @Test func playsThePartThatRangeIDChose() throws {
+        let (server, client, _) = try Self.playing()
+        #expect(try client.ask("rangeid 2 10:25.5") == ["OK"])
+        #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "First-2")])
+        let source = try #require(server.player.source(PlaybackID(3)))
+        #expect(source.start == .seconds(10))
+        #expect(source.end == .milliseconds(25_500))
+        server.player.report(.audible(PlaybackID(3)))
+        server.player.report(
+            .position(PlaybackID(3), PlaybackPosition(elapsed: .seconds(14), time: 0, advances: false))
+        )
+        let status = try client.ask("status")
+        #expect(status.contains("elapsed: 4.000"))
+        #expect(status.contains("duration: 15.500"))
+        #expect(status.contains("time: 4:16"))
+        #expect(try client.ask("seekcur 2") == ["OK"])
+        #expect(server.player.takeCalls().last == .seek(.seconds(12)))
+        let record = try client.ask("currentsong")
+        #expect(record[1] == "Range: 10.000-25.500")
+        #expect(record.contains("Time: 16"))
+        #expect(record.contains("duration: 15.500"))
+        #expect(try client.ask("rangeid 2 1:2") == ["ACK [4@0] {rangeid} Cannot edit the current song"])
+    }
+
+    @Test func theNextSongsArePlayedWithTheChosenGain() throws {
+        var records = LibraryFixture.records
+        records[0].replayGain = ReplayGain(trackGain: -3, albumGain: -6)
+        records[1].replayGain = ReplayGain(trackGain: 5, trackPeak: 0.8)
+        let server = try TestServer(records)
+        let client = try server.client()
+        #expect(try client.ask("add Alpha/First") == ["OK"])
+        #expect(try client.ask("play") == ["OK"])
+        #expect(server.player.source(PlaybackID(1))?.gain == nil)
+        #expect(try client.ask("replay_gain_mode auto") == ["OK"])
+        // What plays stays as it is, what follows is given anew.
+        #expect(server.player.takeCalls().last == .preload(PlaybackID(3), key: "First-2"))
+        // No album gain: the track's, and no louder than the peak allows.
+        let gain = try #require(server.player.source(PlaybackID(3))?.gain)
+        #expect(abs(gain - 1.938) < 0.001)
+        #expect(try client.ask("play 0") == ["OK"])
+        #expect(server.player.source(PlaybackID(4))?.gain == -6)
+        #expect(try client.ask("replay_gain_mode track") == ["OK"])
+        #expect(try client.ask("play 0") == ["OK"])
+        #expect(server.player.source(PlaybackID(7))?.gain == -3)
+        #expect(try client.ask("replay_gain_status") == ["replay_gain_mode: track", "OK"])
+    }
+
+    @Test(
+        arguments: [
+            (ReplayGainMode.off, false, nil), (.track, false, -3), (.album, false, -6), (.auto, false, -6),
+            (.auto, true, -3),
+        ] as [(ReplayGainMode, Bool, Float?)]
+    )
+    func choosesTheGain(mode: ReplayGainMode, isRandom: Bool, wanted: Float?) {
+        let settings = SoundSettings(replayGain: mode)
+        #expect(settings.gain(of: ReplayGain(trackGain: -3, albumGain: -6), isRandom: isRandom) == wanted)
+        #expect(settings.gain(of: ReplayGain(fallbackGain: -7), isRandom: isRandom) == (mode == .off ? nil : -7))
     }
 }
