@@ -56,6 +56,8 @@ struct Configuration: Sendable, Equatable {
     var queueMode = QueueMode.threeTier
     /// What starting an entry further down does to the entries before it.
     var jump = JumpMode.move
+    /// Whether what played when the server ended is paused after the next start.
+    var restorePaused = true
     /// Time between two looks for changes of a server's library, or nil for none but those of `update`.
     var refreshInterval: Duration? = .seconds(300)
 }

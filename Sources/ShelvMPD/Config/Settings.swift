@@ -155,6 +155,11 @@ enum Settings {
             default: "move",
             "Whether an entry that is started further down moves up, so that nothing is skipped, or is jumped to as in MPD."
         ) { $0.jump = $1 },
+        .boolean(
+            "restore_paused",
+            default: true,
+            "Whether a song that played when the server ended is paused at its place after the next start, or plays on."
+        ) { $0.restorePaused = $1 },
     ]
 
     private static let files: [Setting<Configuration>] = [

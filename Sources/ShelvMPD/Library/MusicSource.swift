@@ -82,6 +82,19 @@ final class MusicSource: Sendable {
         ) { [client] start in client.streamRequest(songID: songID, rangeStart: start) }
     }
 
+    /// How the bytes of a song are fetched that the library does not have yet; nil for one of another server.
+    func audio(_ song: SongTable.GoneSong) -> AudioSource? {
+        guard song.serverID == id.text else { return nil }
+        let name = song.uri.split(separator: UInt8(ascii: "/")).last ?? []
+        let suffix = name.lastIndex(of: UInt8(ascii: ".")).map { name[name.index(after: $0)...] } ?? []
+        return AudioSource(
+            cacheKey: "\(id.text)/\(song.songID)",
+            size: nil,
+            suffix: String(decoding: suffix, as: UTF8.self),
+            duration: nil
+        ) { [client] start in client.streamRequest(songID: song.songID, rangeStart: start) }
+    }
+
     /// Ends all transfers and their threads.
     func shutdown() {
         audioTransport.shutdown()

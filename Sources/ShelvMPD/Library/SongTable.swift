@@ -5,80 +5,175 @@ import QueueEngine
 /// Gives the songs of the queue their keys, and finds them again when the library is replaced.
 ///
 /// A key stays the same for a song as long as the process lives, whatever the snapshots do to its index, its URI and its
-/// tags. A song that vanishes from the library keeps its last record, so that queue entries stay readable.
-/// Owned by the core.
+/// tags. A song that is not in the library, now or yet, keeps its last record, so that queue entries stay readable; it is
+/// found by its id when it appears. Owned by the core.
 final class SongTable {
     /// What a key stands for at the moment.
     enum Song {
         case library(SongIndex)
-        /// The server does not have it any more; this is what it was.
+        /// The library does not have it; this is what it was.
         case gone(GoneSong)
     }
 
-    struct GoneSong: Sendable {
+    struct GoneSong: Sendable, Equatable {
+        var serverID: String
         var songID: String
-        /// The whole record as it was last shown, all tags.
+        /// The whole record as it was last shown, all tags; empty if it is not known.
         var record: [UInt8]
         var uri: [UInt8]
+        /// Whether the server is known not to have it any more. Before a library is complete nobody can know.
+        var isRemoved = true
     }
 
-    private(set) var library: LibrarySnapshot
-    /// By key: the index in the present snapshot, or `absent`.
-    private var indexes: [UInt32] = []
+    var library: LibrarySnapshot { names.library }
+    /// Everything that a copy can tell on another thread.
+    private(set) var names: SongNames
     /// By index in the present snapshot: the key, or `absent`.
     private var keys: [UInt32]
-    private var gone: [UInt32: GoneSong] = [:]
 
-    private static let absent = UInt32.max
+    private static let absent = SongNames.absent
 
-    init(library: LibrarySnapshot) {
-        self.library = library
+    /// - Parameter songs: those of a stored queue, each once; their keys are their places in the array.
+    init(library: LibrarySnapshot, restoring songs: [GoneSong] = []) {
         keys = Array(repeating: Self.absent, count: library.statistics.songs)
+        names = SongNames(library: library)
+        for (place, song) in songs.enumerated() {
+            let key = UInt32(clamping: place)
+            if let index = names.index(of: song), keys[Int(index.rawValue)] == Self.absent {
+                names.indexes.append(index.rawValue)
+                keys[Int(index.rawValue)] = key
+            } else {
+                names.indexes.append(Self.absent)
+                names.gone[key] = song
+            }
+        }
     }
 
     /// The key of a song of the present snapshot.
     func key(for song: SongIndex) -> SongKey {
         let index = Int(song.rawValue)
         if keys[index] == Self.absent {
-            keys[index] = UInt32(indexes.count)
-            indexes.append(song.rawValue)
+            keys[index] = UInt32(names.indexes.count)
+            names.indexes.append(song.rawValue)
         }
         return SongKey(keys[index])
     }
 
     /// What a key that was given out stands for.
-    func song(_ key: SongKey) -> Song? {
-        let row = Int(key.rawValue)
-        guard row < indexes.count else { return nil }
-        if indexes[row] != Self.absent { return .library(SongIndex(rawValue: indexes[row])) }
-        return gone[key.rawValue].map(Song.gone)
-    }
+    func song(_ key: SongKey) -> Song? { names.song(key) }
 
     /// Follows the songs into a new snapshot.
     /// - Parameter translation: by index in the present snapshot the index in the new one, as
     ///   `SongTranslation` computes it off the core.
-    func replaceLibrary(with snapshot: LibrarySnapshot, _ translation: SongTranslation) {
+    /// - Returns: whether any song has gone or has come back.
+    @discardableResult
+    func replaceLibrary(with snapshot: LibrarySnapshot, _ translation: SongTranslation) -> Bool {
+        let former = names
         var keys = [UInt32](repeating: Self.absent, count: snapshot.statistics.songs)
-        for row in indexes.indices {
+        var hasChanged = !former.gone.isEmpty && former.library.info.isComplete != snapshot.info.isComplete
+        names.library = snapshot
+        for row in names.indexes.indices {
             let key = UInt32(row)
-            if indexes[row] != Self.absent {
-                let song = SongIndex(rawValue: indexes[row])
+            if names.indexes[row] != Self.absent {
+                let song = SongIndex(rawValue: names.indexes[row])
                 if let successor = translation[song] {
-                    indexes[row] = successor.rawValue
+                    names.indexes[row] = successor.rawValue
                 } else {
-                    var record: [UInt8] = []
-                    library.appendSong(song, mask: .all, to: &record)
-                    gone[key] = GoneSong(songID: library.songID(song), record: record, uri: library.uri(song))
-                    indexes[row] = Self.absent
+                    names.gone[key] = GoneSong(song, of: former.library)
+                    names.indexes[row] = Self.absent
+                    hasChanged = true
                 }
-            } else if let known = gone[key], let successor = snapshot.song(id: known.songID) {
-                gone[key] = nil
-                indexes[row] = successor.rawValue
+            } else if let known = names.gone[key], let successor = names.index(of: known) {
+                names.gone[key] = nil
+                names.indexes[row] = successor.rawValue
+                hasChanged = true
             }
-            if indexes[row] != Self.absent { keys[Int(indexes[row])] = key }
+            if names.indexes[row] != Self.absent { keys[Int(names.indexes[row])] = key }
         }
         self.keys = keys
-        library = snapshot
+        return hasChanged
+    }
+}
+
+/// What the keys stood for at one moment: a cheap copy for other threads.
+struct SongNames: Sendable {
+    fileprivate(set) var library: LibrarySnapshot
+    /// By key: the index in the snapshot, or `absent`.
+    fileprivate var indexes: [UInt32] = []
+    fileprivate var gone: [UInt32: SongTable.GoneSong] = [:]
+
+    fileprivate static let absent = UInt32.max
+
+    fileprivate init(library: LibrarySnapshot) { self.library = library }
+
+    /// What a key stood for.
+    func song(_ key: SongKey) -> SongTable.Song? {
+        let row = Int(key.rawValue)
+        guard row < indexes.count else { return nil }
+        if indexes[row] != Self.absent { return .library(SongIndex(rawValue: indexes[row])) }
+        guard var song = gone[key.rawValue] else { return nil }
+        song.isRemoved = song.serverID != library.info.serverID || library.info.isComplete
+        return .gone(song)
+    }
+
+    /// The durable identity of a song.
+    func identity(_ key: SongKey) -> SongIdentity? {
+        switch song(key) {
+        case .library(let song): SongIdentity(serverID: library.info.serverID, songID: library.songID(song))
+        case .gone(let song): SongIdentity(serverID: song.serverID, songID: song.songID)
+        case nil: nil
+        }
+    }
+
+    /// What is known of a song, to be kept for the time when the library does not have it.
+    func lastKnown(_ key: SongKey) -> SongTable.GoneSong? {
+        switch song(key) {
+        case .library(let song): SongTable.GoneSong(song, of: library)
+        case .gone(let song): song
+        case nil: nil
+        }
+    }
+
+    /// The keys of songs that are not in the library.
+    var absentKeys: some Collection<UInt32> { gone.keys }
+
+    fileprivate func index(of song: SongTable.GoneSong) -> SongIndex? {
+        song.serverID == library.info.serverID ? library.song(id: song.songID) : nil
+    }
+}
+
+/// What names a song for ever: the server's stable id, and the server's id of the song.
+struct SongIdentity: Hashable, Sendable {
+    var serverID: String
+    var songID: String
+}
+
+extension SongTable.GoneSong {
+    /// What a library knows of a song.
+    init(_ song: SongIndex, of library: LibrarySnapshot) {
+        var record: [UInt8] = []
+        library.appendSong(song, mask: .all, to: &record)
+        self.init(
+            serverID: library.info.serverID,
+            songID: library.songID(song),
+            record: record,
+            uri: library.uri(song)
+        )
+    }
+
+    /// What `playlistinfo` shows, all tags; something in any case.
+    var shownRecord: [UInt8] {
+        if !record.isEmpty { return record }
+        var record = Array("file: ".utf8)
+        record.append(contentsOf: shownURI)
+        record.append(UInt8(ascii: "\n"))
+        return record
+    }
+
+    /// The URI; where it is not known, the server's id of the song, which a URI cannot be mistaken for.
+    var shownURI: [UInt8] {
+        if !uri.isEmpty { return uri }
+        return Array("song:".utf8) + songID.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }
     }
 }
 
@@ -111,7 +206,7 @@ extension SongTable {
     func uri(of key: SongKey) -> [UInt8] {
         switch song(key) {
         case .library(let song): library.uri(song)
-        case .gone(let song): song.uri
+        case .gone(let song): song.shownURI
         case nil: []
         }
     }

@@ -28,6 +28,10 @@ final class Partition {
     var preloaded: PreloadedSong?
     /// The text of `error:`, and whether it goes by itself when bytes flow again.
     var errorMessage: (text: String, isTransient: Bool)?
+    /// Keeps the queue and all that goes with it; nil where nothing is to be kept.
+    var saver: PartitionSaver?
+    /// How a song is fetched that the library does not have yet.
+    var absentSource: ((SongTable.GoneSong) -> AudioSource?)?
     /// How long songs have sounded since the start, without the present one.
     var heard = Duration.zero
 
@@ -79,7 +83,10 @@ final class Partition {
     func report(_ body: (inout Queue) -> Outcome) { apply(body(&queue)) }
 
     /// Tells the queue that an entry can be heard.
-    func started(_ entry: EntryID) { queue.started(entry) }
+    func started(_ entry: EntryID) {
+        queue.started(entry)
+        saver?.noteChange()
+    }
 
     /// Adds to the queue and carries out what follows from it; the ids of the new entries.
     func add(_ body: (inout Queue) throws(QueueError) -> Addition) throws(QueueError) -> Range<EntryID> {
@@ -108,6 +115,7 @@ final class Partition {
         if outcome.changes.contains(.entries) { raise(.playlist) }
         if outcome.changes.contains(.player) { raise(.player) }
         if outcome.changes.contains(.options) { raise(.options) }
+        saver?.noteChange()
     }
 
     private func load(_ entry: EntryID, at time: Duration, paused: Bool) {
@@ -145,12 +153,20 @@ final class Partition {
         return PlaybackID(lastPlayback)
     }
 
-    private func source(of entry: EntryID) -> AudioSource? {
-        guard let entry = queue.entry(id: entry), case .library(let song)? = songs.song(entry.key) else { return nil }
-        var source = makeSource(song, songs.library)
+    /// How an entry is played; nil when its song is not to be had any more.
+    func source(of entry: EntryID) -> AudioSource? {
+        guard let entry = queue.entry(id: entry) else { return nil }
+        var source: AudioSource?
+        switch songs.song(entry.key) {
+        case .library(let song):
+            source = makeSource(song, songs.library)
+            let gain = songs.library.replayGain(song)
+            source?.gain = gain.flatMap { sound.gain(of: $0, isRandom: queue.options.random) }
+        case .gone(let song): source = song.isRemoved ? nil : absentSource?(song)
+        case nil: return nil
+        }
         source?.start = .milliseconds(Int64(entry.range.start))
         source?.end = entry.range.end == 0 ? nil : .milliseconds(Int64(entry.range.end))
-        source?.gain = songs.library.replayGain(song).flatMap { sound.gain(of: $0, isRandom: queue.options.random) }
         return source
     }
 
@@ -167,6 +183,7 @@ final class Partition {
         let old = sound
         change(&sound)
         raise(.options)
+        saver?.noteChange()
         // A song that is already on its way to the listener stays as it is.
         if sound.replayGain != old.replayGain, let next = preloaded, !next.isCommitted { preload(next.entry) }
     }
@@ -192,6 +209,7 @@ final class Partition {
     func setVolume(_ percent: Int) {
         volume = percent
         player.setVolume(percent)
+        saver?.noteChange()
     }
 
     func setOutput(_ index: Int, enabled: Bool) {
@@ -199,6 +217,7 @@ final class Partition {
         outputs[index].isEnabled = enabled
         player.setOutput(index, enabled: enabled)
         raise([.output, .mixer])
+        saver?.noteChange()
     }
 
     /// Notes that an output works, or why it does not.

@@ -73,12 +73,29 @@ struct QueueReply: ReplySource {
 }
 
 extension SongTable {
-    /// Appends the last record of a song that has vanished, without the tags that the client hides.
+    /// Put before the title of a song that the server does not have any more.
+    static let removedMark = "[gone] "
+
+    /// Appends the last record of a song that is not in the library, without the tags that the client hides. One that
+    /// has been removed is marked in its title, which every client shows.
     static func append(_ song: GoneSong, mask: TagMask, to output: inout [UInt8]) {
-        for line in song.record.split(separator: UInt8(ascii: "\n")) {
-            if let tag = Tag(name: line.prefix { $0 != UInt8(ascii: ":") }), !mask.contains(tag) { continue }
-            output.append(contentsOf: line)
+        var needsMark = song.isRemoved && mask.contains(.title)
+        for line in song.shownRecord.split(separator: UInt8(ascii: "\n")) {
+            let tag = Tag(name: line.prefix { $0 != UInt8(ascii: ":") })
+            if let tag, !mask.contains(tag) { continue }
+            if needsMark, tag == .title {
+                needsMark = false
+                output.append(contentsOf: "Title: \(removedMark)".utf8)
+                output.append(contentsOf: line.dropFirst("Title: ".utf8.count))
+            } else {
+                output.append(contentsOf: line)
+            }
             output.append(UInt8(ascii: "\n"))
         }
+        guard needsMark else { return }
+        let name = song.shownURI.split(separator: UInt8(ascii: "/")).last ?? []
+        output.append(contentsOf: "Title: \(removedMark)".utf8)
+        output.append(contentsOf: name)
+        output.append(UInt8(ascii: "\n"))
     }
 }

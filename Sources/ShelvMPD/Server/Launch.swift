@@ -33,6 +33,7 @@ enum Launch {
 
         let core = try Core()
         let library = source.shown.withLock { $0 }
+        let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let playerClosed = Semaphore()
         let player = try MPVPlayer(
             PlayerConfiguration(
@@ -51,10 +52,10 @@ enum Launch {
         let listeners = try open(configuration, log)
         let sync = Mutex<Task<Void, Never>?>(nil)
         try core.run { core in
-            let songs = SongTable(library: library)
+            let songs = SongTable(library: library, restoring: saved.songs)
             let partition = Partition(
                 name: "default",
-                queue: queue(configuration),
+                queue: queue(configuration, saved.archive),
                 player: player,
                 outputs: configuration.outputs.map(OutputState.init),
                 volume: 100,
@@ -65,6 +66,12 @@ enum Launch {
                     core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
                 }
             )
+            partition.absentSource = { source.audio($0) }
+            partition.saver = PartitionSaver(partition, QueueWriter(store, partition: "default", saved: saved)) {
+                core.post($0)
+            }
+            // Before the first client is served, and before any sound.
+            partition.restore(saved, pauses: configuration.restorePaused)
             let server = Server(
                 core: core,
                 configuration: configuration,
@@ -93,15 +100,14 @@ enum Launch {
         playerClosed.wait(atMost: .seconds(3))
     }
 
-    private static func queue(_ configuration: Configuration) -> Queue {
-        Queue(
-            configuration: QueueConfiguration(
-                mode: configuration.queueMode,
-                jump: configuration.jump,
-                maximumLength: configuration.maxPlaylistLength
-            ),
-            seed: .random(in: .min ... .max)
+    private static func queue(_ configuration: Configuration, _ saved: QueueArchive?) -> Queue {
+        let rules = QueueConfiguration(
+            mode: configuration.queueMode,
+            jump: configuration.jump,
+            maximumLength: configuration.maxPlaylistLength
         )
+        let seed = UInt64.random(in: .min ... .max)
+        return saved.map { Queue($0, configuration: rules, seed: seed) } ?? Queue(configuration: rules, seed: seed)
     }
 
     /// Opens all listeners. Of the default addresses one is enough: a machine may lack IPv6, or a session directory.

@@ -233,8 +233,13 @@ final class Server {
     /// Puts a new library in the place of the present one.
     /// - Parameter hasChanged: whether clients can see a difference.
     func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
-        songs.replaceLibrary(with: snapshot, translation)
+        let hasMoved = songs.replaceLibrary(with: snapshot, translation)
         library = snapshot
+        if hasMoved {
+            // Entries have gained or lost their mark; what is known of those that have gone is kept now.
+            defaultPartition.raise(.playlist)
+            defaultPartition.saver?.noteChange()
+        }
         if hasChanged { raise(.database) }
     }
 
@@ -267,6 +272,7 @@ final class Server {
 
     /// Closes all sockets and stops what runs.
     func shutdown() {
+        defaultPartition.saver?.finish()
         for listener in listeners.values { listener.close() }
         listeners = [:]
         for connection in connections.values { _ = connection.flush() }

@@ -29,11 +29,14 @@ final class Store: Sendable {
     /// Counts up when there is something to do.
     private let wake: Int32
     private let log: Log
+    /// The file.
+    let path: String
 
     /// Opens the file; blocks until it is ready for use.
     /// - Throws: When there can be no store: no permission, no space, the file of another program, another process.
     init(path: String, log: Log) throws(StoreError) {
         self.log = log
+        self.path = path
         wake = eventfd(0, Int32(EFD_CLOEXEC))
         guard wake >= 0 else {
             throw StoreError(.failed, SystemError("cannot make an event", code: errno).description)

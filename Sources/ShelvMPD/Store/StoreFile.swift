@@ -46,14 +46,20 @@ final class StoreFile {
 
     /// Renames the file and what SQLite keeps beside it; a number makes the new name a free one.
     private static func setAside(_ path: String, as word: String) throws(StoreError) -> String {
-        let free = (1...10_000).lazy.map { "\(path).\(word)-\($0)" }.first { !Files.exists($0) }
-        guard let free else { throw StoreError(.failed, "there are too many files \(path).\(word)-…") }
+        let free = try freeName(path, word)
         guard unsafe rename(path, free) == 0 else {
             throw StoreError(.failed, SystemError("cannot rename \(path)", code: errno).description)
         }
         for suffix in ["-wal", "-shm"] where Files.exists(path + suffix) {
             _ = unsafe rename(path + suffix, free + suffix)
         }
+        return free
+    }
+
+    /// `PATH.WORD-NUMBER`, with the first number that no file has.
+    static func freeName(_ path: String, _ word: String) throws(StoreError) -> String {
+        let free = (1...10_000).lazy.map { "\(path).\(word)-\($0)" }.first { !Files.exists($0) }
+        guard let free else { throw StoreError(.failed, "there are too many files \(path).\(word)-…") }
         return free
     }
 

@@ -34,7 +34,60 @@ enum StoreSchema {
             name TEXT PRIMARY KEY,
             value TEXT NOT NULL
         ) WITHOUT ROWID;
+        """,
         """
+        -- A queue: one row for each partition.
+        CREATE TABLE queue (
+            partition TEXT PRIMARY KEY,
+            mode TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            next_id INTEGER NOT NULL,
+            has_started INTEGER NOT NULL,
+            random INTEGER NOT NULL,
+            repeat INTEGER NOT NULL,
+            single INTEGER NOT NULL,
+            consume INTEGER NOT NULL,
+            current INTEGER,
+            state INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        -- The lists of a queue: entries, and the orders that it keeps. Each is a sequence of blocks.
+        CREATE TABLE queue_list (
+            partition TEXT NOT NULL,
+            list INTEGER NOT NULL,
+            blocks BLOB NOT NULL,
+            digest INTEGER NOT NULL,
+            PRIMARY KEY (partition, list)
+        ) WITHOUT ROWID;
+        CREATE TABLE queue_block (
+            partition TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            digest INTEGER NOT NULL,
+            PRIMARY KEY (partition, number)
+        ) WITHOUT ROWID;
+        -- How far the current entry has played, in milliseconds; apart, because it is written every second.
+        CREATE TABLE queue_position (
+            partition TEXT PRIMARY KEY,
+            entry INTEGER NOT NULL,
+            elapsed INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        -- What was last known of the songs in a queue, for the time when the library does not have them.
+        CREATE TABLE queue_song (
+            partition TEXT NOT NULL,
+            server TEXT NOT NULL,
+            song TEXT NOT NULL,
+            uri BLOB NOT NULL,
+            record BLOB NOT NULL,
+            UNIQUE (partition, server, song)
+        );
+        -- What clients have set in a partition besides the options of its queue.
+        CREATE TABLE partition_setting (
+            partition TEXT NOT NULL,
+            name TEXT NOT NULL,
+            value TEXT NOT NULL,
+            PRIMARY KEY (partition, name)
+        ) WITHOUT ROWID;
+        """,
     ]
 
     /// Prepares a connection and brings the file up to date.

@@ -1,0 +1,146 @@
+import QueueEngine
+
+/// Decides when a partition is saved: soon after each change, several changes at once, and every second while it plays.
+///
+/// Owned by the core, and by its partition. What is lost when the process is killed is what happened within the last
+/// second. While a save is under way no second one begins; what changes meanwhile is saved afterwards.
+final class PartitionSaver {
+    private unowned let partition: Partition
+    private let writer: QueueWriter
+    private let post: @Sendable (@escaping @Sendable (Server) -> Void) -> Void
+    private var hasChanges = false
+    private var isScheduled = false
+    private var isSaving = false
+    private var isTicking = false
+    private var isSavingPosition = false
+    private var isFinished = false
+
+    /// How long changes are collected.
+    private static let delay = Duration.milliseconds(150)
+    /// Between two positions. Shorter than a second by what writing takes.
+    private static let tick = Duration.milliseconds(900)
+    /// After a failure, such as a full disk.
+    private static let retry = Duration.seconds(10)
+
+    /// - Parameter post: runs something on the core.
+    init(
+        _ partition: Partition,
+        _ writer: QueueWriter,
+        post: @escaping @Sendable (@escaping @Sendable (Server) -> Void) -> Void
+    ) {
+        self.partition = partition
+        self.writer = writer
+        self.post = post
+    }
+
+    /// The queue, the playback state or a setting may have changed.
+    func noteChange() {
+        hasChanges = true
+        schedule(after: Self.delay)
+        if !isTicking, partition.queue.state == .playing { scheduleTick() }
+    }
+
+    /// Saves for the last time.
+    func finish() {
+        guard !isFinished else { return }
+        isFinished = true
+        writer.save(moment()) { _ in }
+    }
+
+    private func schedule(after delay: Duration) {
+        guard !isScheduled, !isSaving, !isFinished else { return }
+        isScheduled = true
+        later(delay) { $0.save() }
+    }
+
+    private func save() {
+        isScheduled = false
+        guard hasChanges, !isSaving, !isFinished else { return }
+        hasChanges = false
+        isSaving = true
+        let name = partition.name
+        writer.save(moment()) { [post] isSaved in
+            post { server in server.partition(named: name)?.saver?.saved(isSaved) }
+        }
+    }
+
+    private func saved(_ isSaved: Bool) {
+        isSaving = false
+        if !isSaved { hasChanges = true }
+        if hasChanges { schedule(after: isSaved ? Self.delay : Self.retry) }
+    }
+
+    private func moment() -> QueueWriter.Moment {
+        QueueWriter.Moment(
+            queue: partition.queue,
+            names: partition.songs.names,
+            elapsed: partition.elapsed ?? .zero,
+            settings: partition.savedSettings
+        )
+    }
+
+    // MARK: The position
+
+    private func scheduleTick() {
+        isTicking = true
+        later(Self.tick) { $0.savePosition() }
+    }
+
+    private func savePosition() {
+        isTicking = false
+        guard !isFinished, partition.queue.state == .playing else { return }
+        scheduleTick()
+        // A save of everything brings the position along; after a failed one there is no use in trying.
+        guard !isSaving, !isSavingPosition, !hasChanges else { return }
+        guard let entry = partition.queue.currentID, let elapsed = partition.elapsed else { return }
+        isSavingPosition = true
+        let name = partition.name
+        writer.savePosition(elapsed, of: entry) { [post] isSaved in
+            post { server in server.partition(named: name)?.saver?.savedPosition(isSaved) }
+        }
+    }
+
+    private func savedPosition(_ isSaved: Bool) {
+        isSavingPosition = false
+        guard !isSaved else { return }
+        hasChanges = true
+        schedule(after: Self.retry)
+    }
+
+    private func later(_ delay: Duration, _ action: @escaping @Sendable (PartitionSaver) -> Void) {
+        let name = partition.name
+        post { server in
+            _ = server.timers.schedule(at: .now.advanced(by: delay)) { server in
+                if let saver = server.partition(named: name)?.saver { action(saver) }
+            }
+        }
+    }
+}
+
+/// What is saved of a partition besides its queue, and how it comes back.
+extension Partition {
+    private static let outputPrefix = "output:"
+
+    /// By name, as texts.
+    var savedSettings: [String: String] {
+        var settings = ["volume": String(volume)]
+        for output in outputs { settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0" }
+        return settings
+    }
+
+    /// Takes up where the last run ended. The queue itself has been given to `init`.
+    /// - Parameter pauses: whether what played is held.
+    func restore(_ saved: SavedPartition, pauses: Bool) {
+        // First of all, so that nothing is heard too loud or where it shall not be heard.
+        if let text = saved.settings["volume"], let volume = Int(text), 0...100 ~= volume { setVolume(volume) }
+        for (index, output) in outputs.enumerated() {
+            guard let text = saved.settings[Self.outputPrefix + output.name] else { continue }
+            setOutput(index, enabled: text == "1")
+        }
+        _ = takeEvents()
+        guard let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else { return }
+        // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
+        guard source(of: current) != nil else { return }
+        report { $0.restorePlayback(at: saved.elapsed, paused: pauses || archive.state == .paused) }
+    }
+}
