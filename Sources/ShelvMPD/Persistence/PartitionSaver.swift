@@ -33,6 +33,9 @@ final class PartitionSaver {
         self.post = post
     }
 
+    /// Whether the store has everything, apart from the position.
+    var isUpToDate: Bool { !hasChanges && !isSaving }
+
     /// The queue, the playback state or a setting may have changed.
     func noteChange() {
         hasChanges = true
