@@ -65,12 +65,16 @@ final class SongTable {
     /// Follows the songs into a new snapshot.
     /// - Parameter translation: by index in the present snapshot the index in the new one, as
     ///   `SongTranslation` computes it off the core.
-    /// - Returns: whether any song has gone or has come back.
+    /// - Returns: the songs that have gone or have come back.
     @discardableResult
-    func replaceLibrary(with snapshot: LibrarySnapshot, _ translation: SongTranslation) -> Bool {
+    func replaceLibrary(with snapshot: LibrarySnapshot, _ translation: SongTranslation) -> Set<SongKey> {
         let former = names
         var keys = [UInt32](repeating: Self.absent, count: snapshot.statistics.songs)
-        var hasChanged = !former.gone.isEmpty && former.library.info.isComplete != snapshot.info.isComplete
+        var changed: Set<SongKey> = []
+        if former.library.info.isComplete != snapshot.info.isComplete {
+            // Those that are not found are known to be gone now.
+            changed.formUnion(former.gone.keys.lazy.map { SongKey($0) })
+        }
         names.library = snapshot
         for row in names.indexes.indices {
             let key = UInt32(row)
@@ -81,17 +85,17 @@ final class SongTable {
                 } else {
                     names.gone[key] = GoneSong(song, of: former.library)
                     names.indexes[row] = Self.absent
-                    hasChanged = true
+                    changed.insert(SongKey(key))
                 }
             } else if let known = names.gone[key], let successor = names.index(of: known) {
                 names.gone[key] = nil
                 names.indexes[row] = successor.rawValue
-                hasChanged = true
+                changed.insert(SongKey(key))
             }
             if names.indexes[row] != Self.absent { keys[Int(names.indexes[row])] = key }
         }
         self.keys = keys
-        return hasChanged
+        return changed
     }
 }
 

@@ -82,6 +82,13 @@ final class Partition {
     /// Tells the queue what has happened to playback, and carries out what follows from it.
     func report(_ body: (inout Queue) -> Outcome) { apply(body(&queue)) }
 
+    /// Songs have gone from the library or have come back: their entries look different, and are saved so.
+    func songsChanged(_ keys: Set<SongKey>) {
+        let ids = queue.entries.lazy.filter { keys.contains($0.key) }.map(\.id)
+        let changed = Array(ids)
+        report { $0.markChanged(changed) }
+    }
+
     /// Tells the queue that an entry can be heard.
     func started(_ entry: EntryID) {
         queue.started(entry)

@@ -119,31 +119,3 @@ final class PartitionSaver {
         }
     }
 }
-
-/// What is saved of a partition besides its queue, and how it comes back.
-extension Partition {
-    private static let outputPrefix = "output:"
-
-    /// By name, as texts.
-    var savedSettings: [String: String] {
-        var settings = ["volume": String(volume)]
-        for output in outputs { settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0" }
-        return settings
-    }
-
-    /// Takes up where the last run ended. The queue itself has been given to `init`.
-    /// - Parameter pauses: whether what played is held.
-    func restore(_ saved: SavedPartition, pauses: Bool) {
-        // First of all, so that nothing is heard too loud or where it shall not be heard.
-        if let text = saved.settings["volume"], let volume = Int(text), 0...100 ~= volume { setVolume(volume) }
-        for (index, output) in outputs.enumerated() {
-            guard let text = saved.settings[Self.outputPrefix + output.name] else { continue }
-            setOutput(index, enabled: text == "1")
-        }
-        _ = takeEvents()
-        guard let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else { return }
-        // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
-        guard source(of: current) != nil else { return }
-        report { $0.restorePlayback(at: saved.elapsed, paused: pauses || archive.state == .paused) }
-    }
-}

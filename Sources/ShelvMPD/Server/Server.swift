@@ -233,13 +233,9 @@ final class Server {
     /// Puts a new library in the place of the present one.
     /// - Parameter hasChanged: whether clients can see a difference.
     func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
-        let hasMoved = songs.replaceLibrary(with: snapshot, translation)
+        let changed = songs.replaceLibrary(with: snapshot, translation)
         library = snapshot
-        if hasMoved {
-            // Entries have gained or lost their mark; what is known of those that have gone is kept now.
-            defaultPartition.raise(.playlist)
-            defaultPartition.saver?.noteChange()
-        }
+        if !changed.isEmpty { defaultPartition.songsChanged(changed) }
         if hasChanged { raise(.database) }
     }
 

@@ -1,0 +1,50 @@
+import MPDProtocol
+import QueueEngine
+
+/// What is saved of a partition besides its queue, and how it comes back.
+extension Partition {
+    private static let outputPrefix = "output:"
+
+    /// By name, as texts.
+    var savedSettings: [String: String] {
+        var settings = [
+            "volume": String(volume),
+            "crossfade": String(sound.crossfade),
+            "mixrampdb": String(sound.mixRampThreshold),
+            "mixrampdelay": String(sound.mixRampDelay),
+            "replay_gain_mode": sound.replayGain.name,
+        ]
+        for output in outputs { settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0" }
+        return settings
+    }
+
+    /// Takes up where the last run ended. The queue itself has been given to `init`.
+    /// - Parameter pauses: whether what played is held.
+    func restore(_ saved: SavedPartition, pauses: Bool) {
+        // First of all, so that nothing is heard too loud or where it shall not be heard.
+        restore(saved.settings)
+        _ = takeEvents()
+        guard let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else { return }
+        // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
+        guard source(of: current) != nil else { return }
+        report { $0.restorePlayback(at: saved.elapsed, paused: pauses || archive.state == .paused) }
+    }
+
+    /// Values that cannot be are passed over.
+    private func restore(_ settings: [String: String]) {
+        if let volume = settings["volume"].flatMap({ Int($0) }), 0...100 ~= volume { setVolume(volume) }
+        for (index, output) in outputs.enumerated() {
+            guard let text = settings[Self.outputPrefix + output.name] else { continue }
+            setOutput(index, enabled: text == "1")
+        }
+        setSound { sound in
+            if let seconds = settings["crossfade"].flatMap({ UInt32($0) }) { sound.crossfade = seconds }
+            if let level = settings["mixrampdb"].flatMap({ Float($0) }), level.isFinite {
+                sound.mixRampThreshold = level
+            }
+            if let delay = settings["mixrampdelay"].flatMap({ Float($0) }) { sound.mixRampDelay = delay }
+            let mode = settings["replay_gain_mode"].flatMap { ReplayGainMode(name: $0.utf8) }
+            if let mode { sound.replayGain = mode }
+        }
+    }
+}
