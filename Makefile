@@ -35,7 +35,7 @@ test:
 	swift build --build-tests $(STRICT)
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
 	Scripts/conversations --expected
-	SHELV_REQUIRE_REAL=1 swift test --skip-build $(STRICT)
+	SHELV_REQUIRE_REAL=1 Scripts/test
 
 # What needs no build.
 check:

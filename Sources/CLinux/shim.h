@@ -6,6 +6,7 @@
 // both does not compile. GNU functions are declared below instead.
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>

@@ -118,6 +118,8 @@ extension PlayerCore {
     private func restarted() {
         guard let slot = playing else { return }
         slot.isSounding = true
+        // Most songs look like the one before; for the others a change is told.
+        if slot.format == nil { formatIs(slot) }
         if let seek = seekInFlight {
             guard seek.isTaken else { return }
             seekInFlight = nil

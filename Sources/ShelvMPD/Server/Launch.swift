@@ -23,6 +23,8 @@ enum Launch {
     }
 
     private static func run(_ configuration: Configuration, _ log: Log) async throws {
+        // A heap for each of the many threads would cost more memory than their waiting costs time.
+        mallopt(M_ARENA_MAX, 2)
         // Before any other thread, so that none of them takes a signal.
         let signals = try Signals()
         try Files.makeDirectory(configuration.cacheDirectory)
