@@ -35,6 +35,7 @@ test:
 	swift build --build-tests $(STRICT)
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
 	Scripts/conversations --expected
+	Scripts/differential
 	SHELV_REQUIRE_REAL=1 Scripts/test
 
 # What needs no build.
@@ -46,6 +47,7 @@ check:
 soak: $(RELEASE)/libshelvtap.so
 	@Scripts/install-packages build test
 	SHELV_SOAK=1 SHELV_REQUIRE_REAL=1 swift test -c release -Xswiftc -enable-testing
+	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
 
 conversations:
 	swift build --product shelvmpd
