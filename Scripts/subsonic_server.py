@@ -119,9 +119,9 @@ run_watcher = no
 
 
 def main():
-    """subsonic_server.py STATE MUSIC: runs a server until SIGTERM, SIGINT or the end of its standard input; says READY URL."""
-    state, music = sys.argv[1:]
-    server = SubsonicServer(state, music)
+    """subsonic_server.py STATE MUSIC [PORT]: runs a server until SIGTERM, SIGINT or SIGHUP; says READY URL PID."""
+    state, music, *port = sys.argv[1:]
+    server = SubsonicServer(state, music, int(port[0]) if port else 0)
 
     def stop(_signal, _frame):
         raise SystemExit(0)

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// Programs that some tests need. A test that needs one is enabled by `.enabled(if: RealPeer.mpd.isWanted)`: it is
 /// skipped, visibly, where the program is missing, and fails instead when `SHELV_REQUIRE_REAL` is set.
@@ -75,27 +76,47 @@ public final class SupysonicServer: Sendable {
     public let url: String
     public let user = "demo"
     public let password = "demo"
+    private let music: String
     private let folder: TemporaryFolder
-    private let process: TestProcess
+    private let process: Mutex<TestProcess?>
 
     /// Starts it on a folder of music and waits until it has scanned that and answers; nil when it does not.
     public init?(music: String) {
-        guard let folder = TemporaryFolder(),
-            let process = TestProcess(
-                [
-                    "/usr/bin/python3", "-B", PackageFolder.path("Scripts/subsonic_server.py"), folder.path("state"),
-                    music,
-                ]
-            )
-        else { return nil }
-        _ = waitUntil(milliseconds: 60_000) { process.output.contains("\n") || !process.isRunning }
-        let words = process.output.split(whereSeparator: \.isWhitespace)
-        guard words.count == 3, words[0] == "READY" else { return nil }
-        url = String(words[1])
+        guard let folder = TemporaryFolder(), let (process, url) = SupysonicServer.start(folder, music, port: nil)
+        else {
+            return nil
+        }
+        self.url = url
+        self.music = music
         self.folder = folder
-        self.process = process
+        self.process = Mutex(process)
     }
 
     /// Ends it; its port refuses connections from then on.
-    public func stop() { process.stop() }
+    public func stop() {
+        let process = process.withLock { process in
+            defer { process = nil }
+            return process
+        }
+        process?.stop()
+    }
+
+    /// Starts it again at the same address; false when that fails.
+    public func restart() -> Bool {
+        stop()
+        let port = url.split(separator: ":").last.map(String.init)
+        guard let (started, _) = SupysonicServer.start(folder, music, port: port) else { return false }
+        process.withLock { $0 = started }
+        return true
+    }
+
+    private static func start(_ folder: TemporaryFolder, _ music: String, port: String?) -> (TestProcess, String)? {
+        let script = PackageFolder.path("Scripts/subsonic_server.py")
+        let command = ["/usr/bin/python3", "-B", script, folder.path("state"), music] + (port.map { [$0] } ?? [])
+        guard let process = TestProcess(command) else { return nil }
+        _ = waitUntil(milliseconds: 60_000) { process.output.contains("\n") || !process.isRunning }
+        let words = process.output.split(whereSeparator: \.isWhitespace)
+        guard words.count == 3, words[0] == "READY" else { return nil }
+        return (process, String(words[1]))
+    }
 }
