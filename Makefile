@@ -42,6 +42,7 @@ test:
 check:
 	swift format lint -r --strict --configuration .swift-format Package.swift Sources Tests
 	Scripts/check-layers
+	Scripts/check-documents
 
 # The long runs, with full counts.
 soak: $(RELEASE)/libshelvtap.so
