@@ -6,6 +6,8 @@ struct LibraryAssembly: Sendable {
     var former: LibrarySnapshot?
     /// Names of the music folders by number.
     var folderNames: [String]
+    /// Song ids by URIs that songs once had, kept outside the image.
+    var kept: [String: String] = [:]
 
     /// What came out.
     struct Result: Sendable {
@@ -49,6 +51,7 @@ struct LibraryAssembly: Sendable {
         try Task.checkCancellation()
 
         var aliases = AliasTable()
+        for (uri, songID) in kept { aliases.add(uri: uri, songID: songID) }
         for (uri, song) in former?.formerURIs ?? [] {
             if let former { aliases.add(uri: uri, songID: former.songID(song)) }
         }

@@ -197,7 +197,11 @@ public actor LibrarySync {
         let isVerified = outcome.missing == 0 && !outcome.isDoubtful && (outcome.spool.songCount > 0 || former == nil)
         if !isVerified { try believe(outcome, former: former) }
 
-        let assembly = LibraryAssembly(former: former, folderNames: profile.roots.map(\.name))
+        let assembly = LibraryAssembly(
+            former: former,
+            folderNames: profile.roots.map(\.name),
+            kept: configuration.formerURIs
+        )
         lastFull = environment.wallClock()
         let info = info(isComplete: true, stamp: stamp)
         let result = try await assembly.build(outcome.spool.view, info: info, file: configuration.imageFile)

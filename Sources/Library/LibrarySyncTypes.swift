@@ -12,6 +12,8 @@ public struct LibrarySyncConfiguration: Sendable {
     public var checkInterval: Duration
     /// Time after which everything is fetched again even if the server says that nothing changed.
     public var fullInterval: Duration
+    /// Song ids by URIs that songs once had, for the case that the image is lost.
+    public var formerURIs: [String: String]
 
     public init(
         serverID: String,
@@ -19,7 +21,8 @@ public struct LibrarySyncConfiguration: Sendable {
         directory: String,
         musicFolders: [String] = [],
         checkInterval: Duration = .seconds(300),
-        fullInterval: Duration = .seconds(86400)
+        fullInterval: Duration = .seconds(86400),
+        formerURIs: [String: String] = [:]
     ) {
         self.serverID = serverID
         self.serverName = serverName
@@ -27,6 +30,7 @@ public struct LibrarySyncConfiguration: Sendable {
         self.musicFolders = musicFolders
         self.checkInterval = checkInterval
         self.fullInterval = fullInterval
+        self.formerURIs = formerURIs
     }
 
     /// The image of the library as the last sync left it; for `LibrarySnapshot.open` at the start.

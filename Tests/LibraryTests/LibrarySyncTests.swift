@@ -90,6 +90,7 @@ struct LibrarySyncTests {
         stored: LibrarySnapshot? = nil,
         rounds: Int = 1,
         musicFolders: [String] = [],
+        formerURIs: [String: String] = [:],
         request: Bool = false,
         change: @escaping @Sendable (_ round: Int) -> Void = { _ in }
     ) async -> Witness {
@@ -109,6 +110,7 @@ struct LibrarySyncTests {
         }
         var configuration = LibrarySyncConfiguration(serverID: "id", serverName: "test", directory: folder.path)
         configuration.musicFolders = musicFolders
+        configuration.formerURIs = formerURIs
         let sync = LibrarySync(
             configuration,
             server: server,
@@ -146,6 +148,14 @@ struct LibrarySyncTests {
         #expect(folder.files == ["library-id.image"], "nothing else is left behind")
         let stored = try LibrarySnapshot.open(file: folder.path + "/library-id.image")
         #expect(ids(stored) == expected(count))
+    }
+
+    @Test func formerURIsOutliveALostImage() async throws {
+        let kept = ["as it was/ä.flac": "so-7", "gone.flac": "nobody"]
+        let witness = await run(ScriptedServer(.init(songs: 20)), in: Folder(), formerURIs: kept)
+        let last = try #require(witness.published.last)
+        #expect(last.song(uri: "as it was/ä.flac").map(last.songID) == "so-7")
+        #expect(last.song(uri: "gone.flac") == nil)
     }
 
     @Test func showsTheFirstPageAtOnce() async throws {

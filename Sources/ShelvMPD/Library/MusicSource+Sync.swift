@@ -39,6 +39,7 @@ extension MusicSource {
         let isPart = !snapshot.info.isComplete
         // Building has used much memory that will not be needed until the next change.
         if !isPart { malloc_trim(0) }
+        keepFormerURIs(of: snapshot, isNewerThan: former)
         core.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
     }
 
@@ -52,6 +53,16 @@ extension MusicSource {
             core.post { $0.syncEnded(didChange: didChange) }
         case .failed: core.post { $0.syncEnded(didChange: false) }
         }
+    }
+
+    /// What songs were called stays valid, also when the image, which is only a cache, is deleted.
+    private func keepFormerURIs(of snapshot: LibrarySnapshot, isNewerThan former: LibrarySnapshot) {
+        guard snapshot.info.isComplete else { return }
+        let known = Set(former.formerURIs.map(\.uri))
+        let new = snapshot.formerURIs.filter { !known.contains($0.uri) }
+        guard !new.isEmpty else { return }
+        let songs = Dictionary(new.map { ($0.uri, snapshot.songID($0.song)) }) { $1 }
+        store.keepAliases(songs, of: id)
     }
 
     private func rememberAuthentication() {

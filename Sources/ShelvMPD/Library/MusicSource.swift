@@ -55,7 +55,8 @@ final class MusicSource: Sendable {
             serverName: server.name,
             directory: configuration.cacheDirectory,
             musicFolders: server.musicFolders,
-            checkInterval: configuration.refreshInterval ?? .seconds(1 << 40)
+            checkInterval: configuration.refreshInterval ?? .seconds(1 << 40),
+            formerURIs: try await store.aliases(of: id)
         )
         shown = Mutex(try Self.storedLibrary(syncConfiguration, log))
     }

@@ -86,15 +86,6 @@ extension Store {
         }
     }
 
-    /// Forgets former URIs, as when other songs have them now.
-    func forgetAliases(_ uris: [String], of server: ServerID) {
-        submit("former addresses of songs") { database throws(StoreError) in
-            for uri in uris {
-                try database.run("DELETE FROM song_alias WHERE server = ? AND uri = ?", .text(server.text), .text(uri))
-            }
-        }
-    }
-
     /// What clients have set, by name.
     func settings() async throws -> [String: String] {
         try await read { database throws(StoreError) in try database.rows("SELECT name, value FROM setting").texts() }
