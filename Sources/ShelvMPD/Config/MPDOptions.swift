@@ -14,7 +14,6 @@ enum MPDOptions {
         "the program stays in the foreground": ["pid_file"],
         "the state is kept after each change": ["state_file_interval"],
         "start the program as the user that it shall run as": ["user", "group"],
-        "the queue is not kept over a restart": ["restore_paused"],
         "the service is not announced": ["zeroconf_name", "zeroconf_enabled"],
         "libmpv chooses formats and buffers": [
             "audio_output_format", "samplerate_converter", "audio_buffer_size", "buffer_before_play", "mixer_type",
