@@ -21,7 +21,9 @@ final class Connection {
         var lines: Lines
         /// The line that is next, or under way.
         var index = 0
-        /// Whether this run has the partition for itself until it ends.
+        /// Whether one of its commands has changed a queue, or what plays, or is about to.
+        var edits = false
+        /// Whether this run has the partition for itself.
         var ownsPartition = false
 
         init(_ lines: Lines) { self.lines = lines }
@@ -59,6 +61,8 @@ final class Connection {
     var protocolState: SessionState
     /// The replies that the socket has not taken yet.
     var reply = Reply()
+    /// It has used up its share of this turn and goes on in the next one; until then nothing more is read.
+    var isQueued = false
     /// When the last complete line arrived, or the last reply byte left.
     var lastActivity = Instant.now
 
@@ -167,7 +171,7 @@ final class Connection {
     }
 
     private var takesInput: Bool {
-        guard case .ready = progress, !isClosing else { return false }
+        guard case .ready = progress, !isClosing, !isQueued else { return false }
         return hasRoom
     }
 

@@ -5,35 +5,75 @@ import MPDProtocol
 extension Server {
     /// Serves what the connection has sent, until it has to wait for something.
     func serve(_ connection: Connection) {
-        // A client that pipelines without end must not keep the others waiting.
-        var share = 256
-        repeat {
-            while !connection.isClosed, connection.hasRoom, advance(connection) {
-                share -= 1
-                if share == 0 { break }
-            }
-            guard connection.flush() else {
-                close(connection)
-                return
-            }
-        } while share > 0 && connection.hasRoom && canAdvance(connection)
-        if connection.isClosing && connection.pendingOutput == 0 && !isBusy(connection) {
+        guard !connection.isQueued else { return }
+        let outcome = work(connection)
+        let isDone = outcome == .idle && connection.isClosing && connection.pendingOutput == 0 && !isBusy(connection)
+        if outcome == .gone || isDone || connection.pendingOutput > configuration.maxOutputBufferSize {
             close(connection)
             return
         }
-        if connection.pendingOutput > configuration.maxOutputBufferSize {
-            close(connection)
-            return
-        }
-        if share == 0 { yield(connection) }
+        keepOrYieldPartition(connection, outcome)
+        if outcome == .shareUsedUp { queue(connection) }
         connection.updateWatch(core.loop)
     }
 
-    private func canAdvance(_ connection: Connection) -> Bool {
-        switch connection.progress {
-        case .running, .streaming: true
-        default: false
+    private enum Outcome {
+        /// There is nothing to do until something happens.
+        case idle
+        /// The client must read before there can be more.
+        case outputFull
+        /// There is more to do, but it is the others' turn.
+        case shareUsedUp
+        /// The client has gone.
+        case gone
+    }
+
+    /// Does what can be done now, in fair measure: a client that pipelines without end, or that asks for replies without
+    /// end, must not keep the others waiting.
+    private func work(_ connection: Connection) -> Outcome {
+        let end = Instant.now.advanced(by: .milliseconds(2))
+        while true {
+            var outcome: Outcome?
+            while outcome == nil, connection.hasRoom {
+                if !advance(connection) {
+                    outcome = .idle
+                } else if Instant.now >= end {
+                    outcome = .shareUsedUp
+                }
+            }
+            guard connection.flush() else { return .gone }
+            if let outcome { return outcome }
+            if !connection.hasRoom { return .outputFull }
         }
+    }
+
+    /// A list is one act: nobody else's edits come between its commands, though they take more than one turn. Only a
+    /// client that does not read its replies loses that; the others would wait for it.
+    private func keepOrYieldPartition(_ connection: Connection, _ outcome: Outcome) {
+        switch (connection.progress, outcome) {
+        case (.running(var run), .shareUsedUp):
+            ownPartition(&run, connection)
+            connection.progress = .running(run)
+        case (.streaming(var run, let source), .shareUsedUp):
+            ownPartition(&run, connection)
+            connection.progress = .streaming(run, source)
+        case (.running(var run), .outputFull) where run.ownsPartition:
+            run.ownsPartition = false
+            connection.progress = .running(run)
+            releasePartition(of: connection)
+        case (.streaming(var run, let source), .outputFull) where run.ownsPartition:
+            run.ownsPartition = false
+            connection.progress = .streaming(run, source)
+            releasePartition(of: connection)
+        default: break
+        }
+    }
+
+    /// Takes the partition for a list that edits, if nobody has it.
+    private func ownPartition(_ run: inout Connection.Run, _ connection: Connection) {
+        guard run.isList, run.edits, !run.ownsPartition, connection.session.partition.owner == nil else { return }
+        run.ownsPartition = true
+        connection.session.partition.owner = connection.id
     }
 
     private func isBusy(_ connection: Connection) -> Bool {
@@ -107,6 +147,8 @@ extension Server {
             connection.progress = .waitingForPartition(run)
             return
         }
+        var run = run
+        if command.isMutating { run.edits = true }
         execute(command, request.arguments, run, connection)
     }
 
@@ -163,11 +205,7 @@ extension Server {
         _ connection: Connection
     ) {
         var run = run
-        // A list is one act: nobody else's edits come between its commands, also when some of them take a while.
-        if run.isList && !run.ownsPartition && connection.session.partition.owner == nil {
-            run.ownsPartition = true
-            connection.session.partition.owner = connection.id
-        }
+        ownPartition(&run, connection)
         connection.progress = .waitingForWorker(run)
         let id = connection.id
         workers.submit { [core] in

@@ -38,7 +38,9 @@ final class Server {
     /// Events for all partitions that clients have not been told yet.
     private var pendingEvents: Subsystems = []
     /// Connections that have used up their share of this turn.
-    private var unfinished: [Connection] = []
+    private var unfinished: [Connection.ID] = []
+    /// Listeners with clients at the door.
+    private var knocking: [Listener] = []
 
     init(
         core: Core,
@@ -100,7 +102,9 @@ final class Server {
             }
             serve(connection)
         } else if let listener = listeners[descriptor] {
-            accept(listener)
+            // At the end of the turn: a new client may get the number of a descriptor that was closed in this turn, and
+            // must not get the events that are still on their way for that one.
+            knocking.append(listener)
         } else {
             readers[descriptor]?(self)
         }
@@ -113,24 +117,36 @@ final class Server {
     }
 
     func turnEnded() {
+        for listener in knocking { accept(listener) }
+        knocking = []
         deliverEvents()
         guard !unfinished.isEmpty else { return }
-        let connections = unfinished
+        let ids = unfinished
         unfinished = []
         // Round again after a look at the other sockets.
-        let ids = connections.map(\.id)
         core.post { server in
-            for id in ids { server.connection(id).map(server.serve) }
+            for id in ids {
+                guard let connection = server.connection(id) else { continue }
+                connection.isQueued = false
+                server.serve(connection)
+            }
         }
     }
 
     /// Puts the connection back in line; it has had its share of this turn.
-    func yield(_ connection: Connection) { unfinished.append(connection) }
+    func queue(_ connection: Connection) {
+        connection.isQueued = true
+        unfinished.append(connection.id)
+    }
 
     private func accept(_ listener: Listener) {
+        guard listeners[listener.descriptor] != nil else { return }
         for _ in 0..<64 {
             let descriptor = shelv_accept_nonblocking(listener.descriptor)
-            guard descriptor >= 0 else { return }
+            guard descriptor >= 0 else {
+                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { pause(listener, SystemError.text(of: errno)) }
+                return
+            }
             guard connections.count < maximumConnections else {
                 log.notice("Refused a client: max_connections reached limit=\(maximumConnections)")
                 Glibc.close(descriptor)
@@ -157,6 +173,16 @@ final class Server {
             descriptors[connection.id] = descriptor
             connection.reply.greeting(version: "0.24.0")
             serve(connection)
+        }
+    }
+
+    /// The machine has no room for another client: the listener would ask for attention without end.
+    private func pause(_ listener: Listener, _ reason: String) {
+        log.notice("Cannot take a client: \(reason)")
+        core.loop.rewatch(listener.descriptor, 0)
+        _ = timers.schedule(at: .now.advanced(by: .seconds(1))) { server in
+            guard server.listeners[listener.descriptor] != nil else { return }
+            server.core.loop.rewatch(listener.descriptor, EPOLLIN.rawValue)
         }
     }
 
