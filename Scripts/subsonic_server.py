@@ -121,6 +121,7 @@ run_watcher = no
 def main():
     """subsonic_server.py STATE MUSIC [PORT]: runs a server until SIGTERM, SIGINT or SIGHUP; says READY URL PID."""
     state, music, *port = sys.argv[1:]
+    starter = os.getppid()
     server = SubsonicServer(state, music, int(port[0]) if port else 0)
 
     def stop(_signal, _frame):
@@ -132,7 +133,9 @@ def main():
         server.prepare()
         server.start()
         print(f"READY {server.url} {server.process.pid}", flush=True)
-        server.process.wait()
+        # Ends with whoever started it, too: a test that crashes cannot stop it.
+        while server.process.poll() is None and os.getppid() == starter:
+            time.sleep(0.2)
         return 1
     except Failed as error:
         print(error, file=sys.stderr)

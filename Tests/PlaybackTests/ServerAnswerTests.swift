@@ -1,4 +1,5 @@
 import SubsonicKit
+import Support
 import Testing
 
 @testable import Playback
