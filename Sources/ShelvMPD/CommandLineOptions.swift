@@ -9,6 +9,14 @@ struct CommandLineOptions: Sendable, Equatable {
         case showVersion
         /// Write a document that the program makes from its own tables.
         case print(Document)
+        /// Do something with a server that runs.
+        case run(Subcommand)
+    }
+
+    /// Words that stand before the options.
+    enum Subcommand: String, Sendable, CaseIterable {
+        /// Show the queue with its tiers.
+        case queue
     }
 
     /// Documents that `--print` writes.
@@ -30,6 +38,11 @@ struct CommandLineOptions: Sendable, Equatable {
     static func parse(_ arguments: [String]) throws(UsageError) -> CommandLineOptions {
         var options = CommandLineOptions()
         var rest = arguments[...]
+        if let word = rest.first, !word.hasPrefix("-") {
+            guard let subcommand = Subcommand(rawValue: word) else { throw unknown(word) }
+            options.action = .run(subcommand)
+            rest.removeFirst()
+        }
         while let argument = rest.popFirst() {
             let (name, attached) = split(argument)
             switch name {
@@ -40,24 +53,38 @@ struct CommandLineOptions: Sendable, Equatable {
                     let known = SettingContext.list(Document.allCases.map(\.rawValue))
                     throw UsageError("--print knows \(known), not \"\(word)\"")
                 }
-                options.action = .print(document)
-            case "--check-config": options.action = .checkConfig
+                try options.choose(.print(document), name)
+            case "--check-config": try options.choose(.checkConfig, name)
             case "--help", "-h": options.action = .showHelp
             case "--version", "-V": options.action = .showVersion
             default:
+                if !argument.hasPrefix("-") { throw unknown(argument, isFirst: false) }
                 let known = ["--config", "--check-config", "--print", "--help", "--version"]
                 let hint = NearestName.of(name, among: known).map { "; did you mean \($0)?" } ?? ""
-                throw UsageError(
-                    argument.hasPrefix("-")
-                        ? "there is no option \(name)\(hint)"
-                        : "\"\(argument)\" is no option; a configuration file is named by --config"
-                )
+                throw UsageError("there is no option \(name)\(hint)")
             }
             if attached != nil && name != "--config" && name != "--print" {
                 throw UsageError("\(name) takes no value")
             }
         }
         return options
+    }
+
+    /// A subcommand leaves no room for another thing to do; help and version are shown in any case.
+    private mutating func choose(_ action: Action, _ name: String) throws(UsageError) {
+        if case .run(let subcommand) = self.action {
+            throw UsageError("\(name) cannot be used with \(subcommand.rawValue)")
+        }
+        self.action = action
+    }
+
+    /// A word that is neither an option nor, as the first one, a subcommand.
+    private static func unknown(_ word: String, isFirst: Bool = true) -> UsageError {
+        let known = Subcommand.allCases.map(\.rawValue)
+        if known.contains(word) { return UsageError("\(word) must be the first word") }
+        let hint = isFirst ? NearestName.of(word, among: known) : nil
+        let advice = hint.map { "did you mean \($0)?" } ?? "a configuration file is named by --config"
+        return UsageError("\"\(word)\" is \(isFirst ? "no command and " : "")no option; \(advice)")
     }
 
     /// `--name=value` as two.
@@ -79,10 +106,14 @@ struct CommandLineOptions: Sendable, Equatable {
     static var help: String {
         """
         Usage: shelvmpd [--config FILE] [--check-config]
+               shelvmpd queue [--config FILE]
                shelvmpd --print \(Document.allCases.map(\.rawValue).joined(separator: "|"))
                shelvmpd --help | --version
 
         A music server for MPD clients that plays from Subsonic servers.
+
+          queue                   show the queue of the server that runs by the configuration:
+                                  history, current song, Play Next, album queue, user queue
 
           -c, --config FILE       use this configuration instead of
                                   ~/.config/shelvmpd/shelvmpd.conf or /etc/shelvmpd.conf

@@ -8,6 +8,13 @@ enum Main {
             write(output, to: 1)
             write(errors, to: 2)
             exit(status.rawValue)
+        case .ask(.queue, let configuration):
+            do {
+                write(try QueueOverview.fetch(by: configuration).text, to: 1)
+            } catch {
+                write("shelvmpd: \(error)\n", to: 2)
+                exit(ExitStatus.failure.rawValue)
+            }
         case .serve(let configuration, let notices):
             exit(await Launch.serve(configuration, notices: notices).rawValue)
         }

@@ -4,6 +4,8 @@ enum StartUp: Sendable, Equatable {
     case end(ExitStatus, output: String = "", errors: String = "")
     /// Serve by this configuration, after telling the notices.
     case serve(Configuration, notices: [String])
+    /// Ask the server that runs by this configuration.
+    case ask(CommandLineOptions.Subcommand, Configuration)
 
     /// Decides by the command line, without the program's name, and the environment. Reads the configuration.
     static func decide(_ arguments: [String], _ environment: Environment) -> StartUp {
@@ -19,7 +21,7 @@ enum StartUp: Sendable, Equatable {
         case .print(.example): return .end(.success, output: SettingsText.exampleFile())
         case .print(.configuration): return .end(.success, output: SettingsText.document())
         case .print(.commands): return .end(.success, output: CommandsDocument.text())
-        case .serve, .checkConfig: break
+        case .serve, .checkConfig, .run: break
         }
 
         let places = Directories(environment).configurations
@@ -35,6 +37,7 @@ enum StartUp: Sendable, Equatable {
         }
         do throws(ConfigurationError) {
             let result = try ConfigurationReader.load(path, environment: environment)
+            if case .run(let subcommand) = options.action { return .ask(subcommand, result.configuration) }
             let notices = result.notices.map(\.description)
             guard options.action == .checkConfig else { return .serve(result.configuration, notices: notices) }
             return .end(.success, output: "\(path): no mistakes\n", errors: notices.map { "\($0)\n" }.joined())

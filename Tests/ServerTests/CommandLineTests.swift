@@ -18,6 +18,8 @@ import Testing
         #expect(try parse("-c", "/f") == CommandLineOptions(configPath: "/f"))
         #expect(try parse("--help").action == .showHelp)
         #expect(try parse("-V").action == .showVersion)
+        #expect(try parse("queue", "-c", "/f") == CommandLineOptions(action: .run(.queue), configPath: "/f"))
+        #expect(try parse("queue", "--help").action == .showHelp)
         #expect(try parse("--print", "example").action == .print(.example))
     }
 
@@ -26,7 +28,11 @@ import Testing
             (["--config"], "--config needs a value"),
             (["--config="], "--config needs a value"),
             (["--confg", "x"], "there is no option --confg; did you mean --config?"),
-            (["x.conf"], "\"x.conf\" is no option; a configuration file is named by --config"),
+            (["x.conf"], "\"x.conf\" is no command and no option; a configuration file is named by --config"),
+            (["queu"], "\"queu\" is no command and no option; did you mean queue?"),
+            (["-c", "x", "queue"], "queue must be the first word"),
+            (["queue", "x"], "\"x\" is no option; a configuration file is named by --config"),
+            (["queue", "--check-config"], "--check-config cannot be used with queue"),
             (["--version=1"], "--version takes no value"),
             (["--print", "x"], "--print knows example, configuration or commands, not \"x\""),
         ]

@@ -43,6 +43,13 @@ enum QueueCommands {
                 .core(priorityByID)
             ),
             Command(
+                "shelv_queue",
+                .read,
+                args: 0...0,
+                "Lists the queue like `playlistinfo`, with the tier of each entry; not a command of MPD.",
+                .listing(sections)
+            ),
+            Command(
                 "shuffle",
                 .player,
                 args: 0...1,
@@ -52,6 +59,15 @@ enum QueueCommands {
             Command("swap", .player, args: 2...2, "Exchanges the entries at two positions.", .core(swap)),
             Command("swapid", .player, args: 2...2, "Exchanges the entries with two ids.", .core(swapID)),
         ]
+
+    private static func sections(_ context: CommandContext, _: Arguments) -> any ReplySource {
+        QueueReply(
+            context.partition,
+            positions: 0..<context.partition.queue.count,
+            mask: context.session.tagMask,
+            showsSections: true
+        )
+    }
 
     // MARK: Edits
 

@@ -12,6 +12,8 @@ struct QueueReply: ReplySource {
         var song: SongIndex?
         var priority: UInt8
         var range: PlaybackRange
+        /// Where it stands, for `shelv_queue`.
+        var section: (section: Section, isLoose: Bool)?
     }
 
     let library: LibrarySnapshot
@@ -22,7 +24,13 @@ struct QueueReply: ReplySource {
     private var next = 0
 
     /// The entries at some positions, in this order; positions beyond the queue are left out.
-    init(_ partition: Partition, positions: some Collection<Int>, mask: TagMask) {
+    /// - Parameter showsSections: whether each is shown with its tier.
+    init(
+        _ partition: Partition,
+        positions: some Collection<Int>,
+        mask: TagMask,
+        showsSections: Bool = false
+    ) {
         library = partition.songs.library
         self.mask = mask
         rows = []
@@ -36,6 +44,9 @@ struct QueueReply: ReplySource {
                 priority: entry.priority,
                 range: entry.range
             )
+            if showsSections {
+                row.section = partition.queue.section(at: position).map { ($0, entry.isLoose) }
+            }
             switch partition.songs.song(entry.key) {
             case .library(let song): row.song = song
             case .gone(let song): gone[entry.key] = song
@@ -69,6 +80,21 @@ struct QueueReply: ReplySource {
             output.appendDecimal(row.priority)
         }
         output.append(UInt8(ascii: "\n"))
+        guard let (section, isLoose) = row.section else { return }
+        output.append(contentsOf: "Section: \(section.word)\nLoose: \(isLoose ? 1 : 0)\n".utf8)
+    }
+}
+
+extension Section {
+    /// As `shelv_queue` writes it.
+    var word: String {
+        switch self {
+        case .history: "history"
+        case .current: "current"
+        case .playNext: "play_next"
+        case .albumQueue: "album_queue"
+        case .userQueue: "user_queue"
+        }
     }
 }
 

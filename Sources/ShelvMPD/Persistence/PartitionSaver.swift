@@ -73,7 +73,8 @@ final class PartitionSaver {
         if hasChanges { schedule(after: isSaved ? Self.delay : Self.retry) }
     }
 
-    private func moment() -> QueueWriter.Moment {
+    /// What would be saved now. Takes no time: it shares its memory with the original.
+    func moment() -> QueueWriter.Moment {
         QueueWriter.Moment(
             queue: partition.queue,
             names: partition.songs.names,

@@ -130,7 +130,7 @@ struct Listener {
     }
 
     /// The address and how much of it counts, or nil when the name is too long.
-    private static func unixAddress(_ path: String) -> (sockaddr_un, socklen_t)? {
+    static func unixAddress(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(path.utf8)
