@@ -93,7 +93,10 @@ import Testing
             "move 10 \(count - 100)", "play 7", "next", "prio 3 \(count - 50)", "setvol 50",
         ]
         for line in edits {
-            let written = try await Self.bytes(server, folder) { #expect(try client.ask(line).last == "OK") }
+            let written = try await Self.bytes(server, folder) {
+                let answer = try client.ask(line)
+                #expect(answer.last == "OK")
+            }
             Self.tell("\(line.prefix(10)): \(written) bytes written")
             #expect(written < 400_000, "\(line)")
         }
