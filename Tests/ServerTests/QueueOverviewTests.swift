@@ -36,10 +36,8 @@ import Testing
                 """
             )
         )
-        #expect(
         let refused = try client.ask("shelv_queue 1").last
         #expect(refused == "ACK [2@0] {shelv_queue} wrong number of arguments for \"shelv_queue\"")
-        )
     }
 
     @Test func itIsFetchedWithThePasswordOfTheConfiguration() throws {
