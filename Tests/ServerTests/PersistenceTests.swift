@@ -190,6 +190,11 @@ import Testing
         #expect(marked.count == whole.count + 1)
         #expect(marked.contains("file: Alpha/First/01.flac") && marked.contains("Title: [gone] First 1"))
         #expect(marked.contains("Title: [gone] loose.mp3") && marked.contains("Title: Second 1-1"))
+        // Their tags are not searched, their priority is.
+        #expect(try client.ask("playlistfind title \"First 1\"") == ["OK"])
+        #expect(try client.ask("playlistsearch \"(Artist != 'x')\"").count { $0.hasPrefix("file: ") } == 4)
+        let everything = "playlistfind \"(!((Title == 'x') AND (prio >= 1)))\""
+        #expect(try client.ask(everything).count { $0.hasPrefix("file: ") } == 8)
         server.end()
 
         // The next start has a library without them.
