@@ -13,9 +13,12 @@ import Testing
 @Suite struct PersistenceTests {
     /// What must be the same afterwards. A restart raises the version and pauses.
     private static func view(_ client: MPDTestClient) throws -> [String] {
-        let kept = ["volume", "repeat", "random", "single", "consume", "playlistlength", "song", "songid", "nextsong"]
+        let kept = [
+            "volume", "repeat", "random", "single", "consume", "xfade", "mixrampdb", "mixrampdelay",
+            "playlistlength", "song", "songid", "nextsong",
+        ]
         let status = try client.ask("status").filter { line in kept.contains { line.hasPrefix($0 + ": ") } }
-        return status + (try client.ask("playlistinfo"))
+        return status + (try client.ask("replay_gain_status")) + (try client.ask("playlistinfo"))
     }
 
     private static func sections(_ server: PersistentServer) -> [Section]? {
@@ -32,6 +35,7 @@ import Testing
         for line in [
             "add Alpha", "play 2", "addid loose.mp3 +0", "prio 9 5", "add loose.mp3", "repeat 1", "single oneshot",
             "consume 1", "setvol 37", "random 1", "add Alpha/First", "pause 1",
+            "crossfade 5", "mixrampdb -17.5", "mixrampdelay 2", "replay_gain_mode album",
         ] {
             #expect(try client.ask(line).last == "OK", "\(line)")
         }
