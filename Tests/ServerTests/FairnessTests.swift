@@ -1,3 +1,4 @@
+import Library
 import Support
 import Testing
 
@@ -41,5 +42,32 @@ import Testing
         let name = String(repeating: "x", count: 499)
         client.send(String(repeating: "\(name)\n", count: 130))
         for _ in 0..<130 { #expect(try client.reply().last?.hasPrefix("ACK [5@0]") == true) }
+    }
+
+    /// Ten thousand songs go in piece by piece; what others see is one act all the same.
+    @Test func addsMuchInPiecesAsOneAct() throws {
+        let names = (0..<10_000).map { number in
+            String(repeating: "0", count: 5 - String(number).count) + String(number) + ".flac"
+        }
+        let server = try TestServer(names.map { SongRecord(songID: $0, uri: $0) })
+        let (client, other) = try (server.client(), server.client())
+        #expect(try client.ask("addid 00007.flac").last == "OK")
+        client.send("add \"\" 0\n")
+        other.send("addid 00003.flac 0\nstatus\n")
+        #expect(try client.reply() == ["OK"])
+        #expect(try other.reply().last == "OK")
+        #expect(try other.reply().contains("playlistlength: 10002"))
+        let uris = try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") }.map { String($0.dropFirst(6)) }
+        // The other client's song stands before all or behind none, never in between.
+        let mine = uris[0] == "00003.flac" ? Array(uris.dropFirst()) : uris
+        #expect(Array(mine.prefix(10_000)) == names || uris == names + ["00003.flac", "00007.flac"])
+        #expect(uris.last == "00007.flac")
+        #expect(try client.ask("clear") == ["OK"])
+        #expect(try client.ask("add /") == ["OK"])
+        #expect(
+            try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") }.map { $0.dropFirst(6) }.elementsEqual(
+                names.map { $0[...] }
+            )
+        )
     }
 }

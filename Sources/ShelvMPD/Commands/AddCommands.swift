@@ -18,7 +18,7 @@ enum AddCommands {
         let library = context.library
         let uri = try LibraryPath(arguments[0], allowsRootSlash: true)
         if let song = library.song(uri: uri.bytes) {
-            return plan(library, [song], at: placement)
+            return plan(library, SongSelection([song]), at: placement)
         }
         guard let directory = library.directory(path: uri.bytes) else { throw ACK(.noExist, "No such directory") }
         return plan(library, library.songs(below: directory), at: placement)
@@ -31,8 +31,8 @@ enum AddCommands {
         let library = context.library
         return LibraryPlan(cost: 1) {
             .edit { context, reply in
-                let ids = try insert(library, [song], at: placement, context)
-                for id in ids { reply.pair("Id", id.rawValue) }
+                var addition = QueueAddition(library, SongSelection([song]), at: placement)
+                if let id = try addition.addOne(context) { reply.pair("Id", id.rawValue) }
             }
         }
     }
@@ -59,40 +59,68 @@ enum AddCommands {
         let library = context.library
         return LibraryPlan(cost: library.estimatedCost(query.filter)) {
             let songs = try library.select(query.filter, sort: query.sort, window: query.window?.asWindow)
-            return edit(library, songs, at: placement)
+            return .addition(QueueAddition(library, songs, at: placement))
         }
     }
 
-    private static func plan(
-        _ library: LibrarySnapshot,
-        _ songs: some Collection<SongIndex> & Sendable,
-        at placement: Placement?
-    ) -> LibraryPlan {
-        LibraryPlan(cost: 1) { edit(library, songs, at: placement) }
+    private static func plan(_ library: LibrarySnapshot, _ songs: SongSelection, at placement: Placement?)
+        -> LibraryPlan
+    {
+        LibraryPlan(cost: 1) { .addition(QueueAddition(library, songs, at: placement)) }
+    }
+}
+
+/// Songs that are being added to the queue, in pieces: a library of a million songs must not hold the core up.
+struct QueueAddition: Sendable {
+    /// Some thousand entries take well under a millisecond.
+    private static let pieceSize = 4_096
+
+    private let library: LibrarySnapshot
+    private let songs: SongSelection
+    private var placement: Placement?
+    private var added = 0
+
+    init(_ library: LibrarySnapshot, _ songs: SongSelection, at placement: Placement?) {
+        self.library = library
+        self.songs = songs
+        self.placement = placement
     }
 
-    private static func edit(
-        _ library: LibrarySnapshot,
-        _ songs: some Collection<SongIndex> & Sendable,
-        at placement: Placement?
-    ) -> LibraryAnswer {
-        .edit { context, _ in
-            if !songs.isEmpty || placement != nil { _ = try insert(library, songs, at: placement, context) }
+    /// Adds the next piece. Returns whether there is more.
+    /// - Throws: `QueueError`, also when not all songs fit; what fitted stays, as in MPD.
+    mutating func addPiece(_ context: CommandContext) throws -> Bool {
+        let piece = songs[added..<min(added + Self.pieceSize, songs.count)]
+        let keys = context.server.songs.keys(for: piece, of: library)
+        if let relative = placement {
+            // Fixed once: what is added does not move the place.
+            let position = try context.partition.queue.insertPosition(relative)
+            _ = try insert(keys, context) { queue throws(QueueError) in
+                try queue.insert(contentsOf: keys, at: .absolute(position))
+            }
+            placement = .absolute(position + keys.count)
+        } else if !keys.isEmpty {
+            _ = try insert(keys, context) { queue throws(QueueError) in try queue.append(contentsOf: keys) }
         }
+        added += piece.count
+        return added < songs.count
     }
 
-    private static func insert(
-        _ library: LibrarySnapshot,
-        _ songs: some Collection<SongIndex>,
-        at placement: Placement?,
-        _ context: CommandContext
-    ) throws -> Range<EntryID> {
+    /// Adds all at once, when it is one song. Returns the id of its entry.
+    mutating func addOne(_ context: CommandContext) throws -> EntryID? {
         let keys = context.server.songs.keys(for: songs, of: library)
-        let ids = try context.partition.add { queue throws(QueueError) in
+        let placement = placement
+        return try insert(keys, context) { queue throws(QueueError) in
             if let placement { return try queue.insert(contentsOf: keys, at: placement) }
             return try queue.append(contentsOf: keys)
-        }
-        // What fitted stays, as in MPD.
+        }.first
+    }
+
+    private func insert(
+        _ keys: [SongKey],
+        _ context: CommandContext,
+        _ body: (inout Queue) throws(QueueError) -> Addition
+    ) throws -> Range<EntryID> {
+        let ids = try context.partition.add(body)
         if ids.count < keys.count { throw QueueError.playlistFull }
         return ids
     }

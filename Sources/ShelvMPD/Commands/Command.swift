@@ -82,6 +82,8 @@ struct LibraryPlan: Sendable {
 enum LibraryAnswer: Sendable {
     /// A reply, given out piece by piece as the client reads.
     case source(any ReplySource)
+    /// Songs to be added to the queue, piece by piece.
+    case addition(QueueAddition)
     /// An edit to be made on the core with what was found.
     case edit(@Sendable (CommandContext, inout Reply) throws -> Void)
 }

@@ -49,6 +49,8 @@ final class Connection {
         case waitingForWorker(Run)
         /// Another client's command list has the partition for itself.
         case waitingForPartition(Run)
+        /// The command of this name adds songs to the queue, a piece at a time.
+        case adding(Run, command: String, QueueAddition)
         /// A reply is produced as the client reads it.
         case streaming(Run, any ReplySource)
     }

@@ -57,6 +57,9 @@ extension Server {
         case (.streaming(var run, let source), .shareUsedUp):
             ownPartition(&run, connection)
             connection.progress = .streaming(run, source)
+        case (.adding(var run, let command, let addition), .shareUsedUp):
+            ownPartition(&run, connection, isOneAct: true)
+            connection.progress = .adding(run, command: command, addition)
         case (.running(var run), .outputFull) where run.ownsPartition:
             run.ownsPartition = false
             connection.progress = .running(run)
@@ -70,8 +73,11 @@ extension Server {
     }
 
     /// Takes the partition for a list that edits, if nobody has it.
-    private func ownPartition(_ run: inout Connection.Run, _ connection: Connection) {
-        guard run.isList, run.edits, !run.ownsPartition, connection.session.partition.owner == nil else { return }
+    /// - Parameter isOneAct: whether it is so without a list, too.
+    private func ownPartition(_ run: inout Connection.Run, _ connection: Connection, isOneAct: Bool = false) {
+        guard run.isList || isOneAct, run.edits, !run.ownsPartition, connection.session.partition.owner == nil else {
+            return
+        }
         run.ownsPartition = true
         connection.session.partition.owner = connection.id
     }
@@ -97,6 +103,17 @@ extension Server {
                 connection.progress = .streaming(run, source)
             } else {
                 succeeded(run, connection)
+            }
+            return true
+        case .adding(let run, let command, var addition):
+            do {
+                if try addition.addPiece(CommandContext(server: self, connection: connection)) {
+                    connection.progress = .adding(run, command: command, addition)
+                } else {
+                    succeeded(run, connection)
+                }
+            } catch {
+                failed(ACKMapping.ack(for: error), command: command, run, connection)
             }
             return true
         case .waitingForWorker, .waitingForPartition:
@@ -194,7 +211,7 @@ extension Server {
         if plan.cost > LibraryPlan.coreLimit {
             sendToWorker(plan, command, run, connection)
         } else {
-            try accept(plan.work(), run, connection)
+            try accept(plan.work(), command, run, connection)
         }
     }
 
@@ -214,7 +231,7 @@ extension Server {
                 guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
                 else { return }
                 do {
-                    try server.accept(result.get(), run, connection)
+                    try server.accept(result.get(), command, run, connection)
                 } catch {
                     server.failed(ACKMapping.ack(for: error), command: command.name, run, connection)
                 }
@@ -223,8 +240,15 @@ extension Server {
         }
     }
 
-    private func accept(_ answer: LibraryAnswer, _ run: Connection.Run, _ connection: Connection) throws {
+    private func accept(
+        _ answer: LibraryAnswer,
+        _ command: Command,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) throws {
         switch answer {
+        case .addition(let addition):
+            connection.progress = .adding(run, command: command.name, addition)
         case .source(let source): connection.progress = .streaming(run, source)
         case .edit(let edit):
             var reply = Reply()

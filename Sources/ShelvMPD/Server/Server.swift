@@ -242,7 +242,8 @@ final class Server {
 
     private func deliverEvents() {
         let everywhere = pendingEvents
-        let here = defaultPartition.takeEvents()
+        // A list that takes several turns is one act, and is told as one.
+        let here = defaultPartition.owner == nil ? defaultPartition.takeEvents() : []
         pendingEvents = []
         let events = everywhere.union(here)
         guard !events.isEmpty else { return }
