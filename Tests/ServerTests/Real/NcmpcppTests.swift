@@ -25,7 +25,9 @@ struct NcmpcppTests {
             user_interface = classic
             """
         )
-        let terminal = try #require(Terminal(["ncmpcpp", "-c", configuration, "-b", "/dev/null"]))
+        let terminal = try #require(
+            Terminal(["env", "-u", "MPD_HOST", "-u", "MPD_PORT", "ncmpcpp", "-c", configuration, "-b", "/dev/null"])
+        )
         defer { terminal.stop() }
 
         // The queue.
