@@ -128,17 +128,18 @@ public actor LibrarySync {
         let now = try await call.stamp(kind: profile.kind, former: isFirst ? nil : stamp)
         guard let now else {
             // The first library is shown as far as it goes; the next check sees that the stamp moved.
-            if isFirst { return try await fetch(profile, stamp: SyncStamp()) }
+            if isFirst { return try await fetch(profile, stamp: SyncStamp(), request) }
             throw SyncProblem.scanning
         }
         let age = environment.wallClock() - lastFull
         let isOld = age < 0 || age >= configuration.fullInterval.components.seconds
         if !isFirst, request?.isRescan != true, !isOld, now.matches(stamp) {
+            await tellRefreshed(request, profile, didChange: false)
             if request != nil { handlers.event(.finished(didChange: false)) }
             return
         }
         if request == nil { handlers.event(.started) }
-        try await fetch(profile, stamp: now)
+        try await fetch(profile, stamp: now, request)
     }
 
     /// Lets the server look for changed files, and waits until it has. Not being allowed to is no failure.
@@ -177,7 +178,11 @@ public actor LibrarySync {
 
     // MARK: Fetching
 
-    private func fetch(_ profile: ServerProfile, stamp: SyncStamp) async throws {
+    private func fetch(
+        _ profile: ServerProfile,
+        stamp: SyncStamp,
+        _ request: Doorbell.UpdateRequest?
+    ) async throws {
         let begin = environment.uptime()
         let former = shown?.info.isComplete == true ? shown : nil
         if former == nil { await preview(profile) }
@@ -216,10 +221,21 @@ public actor LibrarySync {
         }
         let seconds = (environment.uptime() - begin).components.seconds
         log.info("\(configuration.serverName): \(result.digest.songs) songs in \(seconds) s")
-        handlers.event(
-            .finished(
-                didChange: formerDigest?.songs != result.digest.songs || formerDigest?.content != result.digest.content
-            )
+        let didChange = formerDigest?.songs != result.digest.songs || formerDigest?.content != result.digest.content
+        await tellRefreshed(request, profile, didChange: didChange)
+        handlers.event(.finished(didChange: didChange))
+    }
+
+    /// Gives others the time to fetch what belongs to the library.
+    private func tellRefreshed(
+        _ request: Doorbell.UpdateRequest?,
+        _ profile: ServerProfile,
+        didChange: Bool
+    ) async {
+        guard let shown else { return }
+        let cause: LibraryRefresh.Cause = request.map { $0.isRescan ? .rescan : .update } ?? .check
+        await handlers.refreshed(
+            LibraryRefresh(cause: cause, kind: profile.kind, library: shown, didChange: didChange, starred: nil)
         )
     }
 

@@ -1,3 +1,5 @@
+public import SubsonicKit
+
 /// What a library sync needs to know.
 public struct LibrarySyncConfiguration: Sendable {
     /// Made once for the server; part of file names.
@@ -50,17 +52,44 @@ public enum LibrarySyncEvent: Sendable, Hashable {
     case failed(message: String, retryAfter: Duration)
 }
 
-/// Where a sync's results go. Both are called in order, off the server's core.
+/// What a comparison with the server came to.
+public struct LibraryRefresh: Sendable {
+    /// Why the server was asked.
+    public enum Cause: Sendable, Hashable {
+        /// The start, or the timer.
+        case check
+        /// A client said `update`.
+        case update
+        /// A client said `rescan`.
+        case rescan
+    }
+
+    public var cause: Cause
+    public var kind: ServerKind
+    /// The library as it is now; complete.
+    public var library: LibrarySnapshot
+    /// Whether songs, or what is known of them, differ from before.
+    public var didChange: Bool
+    /// What the user has starred; nil if the server does not tell.
+    public var starred: SearchResult?
+}
+
+/// Where a sync's results go. All are called in order, off the server's core.
 public struct LibrarySyncHandlers: Sendable {
     /// A new library to be shown. While the first sync runs, several that grow; `info.isComplete` tells them apart.
     public var publish: @Sendable (LibrarySnapshot) async -> Void
+    /// The library has been compared with the server, and shown if it differs: the time to fetch what belongs to it. The sync
+    /// waits, and tells `.finished` afterwards.
+    public var refreshed: @Sendable (LibraryRefresh) async -> Void
     public var event: @Sendable (LibrarySyncEvent) -> Void
 
     public init(
         publish: @escaping @Sendable (LibrarySnapshot) async -> Void,
+        refreshed: @escaping @Sendable (LibraryRefresh) async -> Void = { _ in },
         event: @escaping @Sendable (LibrarySyncEvent) -> Void = { _ in }
     ) {
         self.publish = publish
+        self.refreshed = refreshed
         self.event = event
     }
 }

@@ -45,6 +45,17 @@ extension SubsonicCalling {
         return content[.albumList2]?[.album]?.list(Album.init) ?? []
     }
 
+    /// Everything the user has starred, in one answer.
+    public func starred2(musicFolder: String? = nil) async throws(SubsonicError) -> SearchResult {
+        let content = try await call("getStarred2", musicFolder.map { [("musicFolderId", $0)] } ?? []).content
+        return content[.starred2].map(SearchResult.init) ?? SearchResult()
+    }
+
+    /// An artist with the albums. Throws error 70 if it is gone.
+    public func artist(id: String) async throws(SubsonicError) -> Artist? {
+        try await call("getArtist", [("id", id)]).content[.artist].flatMap(Artist.init)
+    }
+
     /// An album with its songs. Throws error 70 if it is gone.
     public func album(id: String) async throws(SubsonicError) -> Album? {
         try await call("getAlbum", [("id", id)]).content[.album].flatMap(Album.init)

@@ -175,7 +175,7 @@ public struct Directory: Sendable, Hashable {
     }
 }
 
-/// One page of a search.
+/// One page of a search, or all that is starred.
 public struct SearchResult: Sendable, Hashable {
     public var songs: [Song] = []
     public var albums: [Album] = []

@@ -18,6 +18,7 @@ extension MusicSource {
             stored: shown.withLock { $0.info.isComplete ? $0 : nil },
             handlers: LibrarySyncHandlers(
                 publish: { [self] snapshot in publish(snapshot, core) },
+                refreshed: { [self] refresh in await refreshed(refresh, core) },
                 event: { [self] event in tell(event, core) }
             ),
             log: log
@@ -43,14 +44,17 @@ extension MusicSource {
         core.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
     }
 
+    /// The library is as the server has it. What else belongs to a refresh is fetched from here.
+    private func refreshed(_ refresh: LibraryRefresh, _ core: Core) async {
+        rememberAuthentication()
+    }
+
     private func tell(_ event: LibrarySyncEvent, _ core: Core) {
         switch event {
         case .started: core.post { $0.syncBegan() }
         case .progress(let songs, let expected):
             log.info("\(client.server.name): \(songs) songs\(expected.map { " of \($0)" } ?? "") fetched")
-        case .finished(let didChange):
-            rememberAuthentication()
-            core.post { $0.syncEnded(didChange: didChange) }
+        case .finished(let didChange): core.post { $0.syncEnded(didChange: didChange) }
         case .failed: core.post { $0.syncEnded(didChange: false) }
         }
     }
