@@ -2,6 +2,9 @@ public import SubsonicKit
 
 /// What the player needs to know to play one song from a server.
 public struct AudioSource: Sendable {
+    /// What libmpv fetches itself, past the cache: radio and other remote streams. Nil for a song of a server.
+    public var stream: StreamAddress?
+
     /// Names the song's bytes in the cache: server id and song id. Any text; two sources with one key share one file.
     public var cacheKey: String
 
@@ -46,5 +49,11 @@ public struct AudioSource: Sendable {
         self.end = end
         self.gain = gain
         self.request = request
+    }
+
+    /// A remote stream.
+    public init(stream: StreamAddress) {
+        self.init(cacheKey: stream.url) { _ in HTTPRequest(url: stream.url) }
+        self.stream = stream
     }
 }

@@ -15,8 +15,9 @@ extension PlayerCore {
         outputs.tap?.setPaused(isPaused)
     }
 
-    /// Opens a slot's file. Reports the failure of a current one and returns false.
+    /// Opens a slot's file, if it is to have one. Reports the failure of a current one and returns false.
     private func open(_ slot: Slot, isEager: Bool) -> Bool {
+        if slot.stream != nil { return true }
         let (id, mailbox) = (slot.id, mailbox)
         do throws(PlayerError) {
             slot.song = try cache.open(slot.source, for: id, isEager: isEager) { notice in
@@ -50,7 +51,7 @@ extension PlayerCore {
     }
 
     private func send(_ slot: Slot, flags: String, at position: Duration) {
-        guard let song = slot.song else { return }
+        guard slot.song != nil || slot.stream != nil else { return }
         if slot.number > 0 { registry.remove(number: slot.number) }
         loads += 1
         slot.number = loads
@@ -59,15 +60,18 @@ extension PlayerCore {
         slot.isSounding = false
         slot.begin = position
         slot.outcome = nil
-        slot.generation = song.file.monitor.withLock { $0.generation }
-        registry.add(song, number: slot.number)
         var options: [(String, String)] = []
+        if let song = slot.song {
+            slot.generation = song.file.monitor.withLock { $0.generation }
+            registry.add(song, number: slot.number)
+        }
+        if let stream = slot.stream { options += stream.options }
         if position > .zero { options.append(("start", "+" + Self.seconds(position))) }
         if let end = slot.source.end { options.append(("end", "+" + Self.seconds(end))) }
         let filters = outputs.filters(of: slot.source, load: slot.number, start: position)
         if !filters.isEmpty { options.append(("af", filters)) }
         handle.load(
-            StreamRegistry.address(of: slot.number),
+            slot.stream?.address.url ?? StreamRegistry.address(of: slot.number),
             flags: flags,
             options: options,
             tag: Tag(.load, slot.number).rawValue

@@ -8,8 +8,10 @@ final class Slot {
 
     let id: PlaybackID
     let source: AudioSource
-    /// Nil when the cache could not open it.
+    /// Nil when the cache could not open it, and for a remote stream.
     var song: CachedSong?
+    /// What libmpv fetches itself.
+    let stream: RemoteStream?
     /// Number of the latest load; a song is loaded again for some seeks.
     var number: UInt64 = 0
     /// libmpv's name for that load, once it has answered.
@@ -33,6 +35,7 @@ final class Slot {
     init(_ id: PlaybackID, _ source: AudioSource) {
         self.id = id
         self.source = source
+        stream = source.stream.map(RemoteStream.init)
     }
 
     /// Where the song ends: by the decoder, else the library, or before that where only a part is wanted.

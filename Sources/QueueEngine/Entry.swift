@@ -89,7 +89,7 @@ public struct Entry: Sendable, Equatable {
     /// The MPD song id.
     public let id: EntryID
     /// What it plays.
-    public let key: SongKey
+    public internal(set) var key: SongKey
     /// The part of the song that plays; `.whole` unless `rangeid` chose one.
     public internal(set) var range: PlaybackRange
     /// The queue version at which the entry, or its position, last changed.

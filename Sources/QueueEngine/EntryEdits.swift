@@ -15,6 +15,20 @@ extension Queue {
         return finish(step)
     }
 
+    /// Gives an entry another key, which plays the same but is shown differently: other tags. Always a change, as in MPD;
+    /// what was drawn to play next stays.
+    /// - Throws: `noSuchSong`.
+    public mutating func setKey(_ key: SongKey, id: EntryID) throws(QueueError) -> Outcome {
+        let position = try existingPosition(of: id)
+        var step = Step()
+        let lap = nextLap
+        touch(&step)
+        nextLap = lap
+        list[position].key = key
+        list[position].version = version
+        return finish(step)
+    }
+
     /// Counts entries as changed whose songs now have other tags. Unknown ids are passed over.
     public mutating func markChanged(_ ids: some Sequence<EntryID>) -> Outcome {
         var step = Step()

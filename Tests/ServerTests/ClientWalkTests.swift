@@ -148,6 +148,19 @@ import Testing
         #expect(walk.heard == "B1")
     }
 
+    /// Speech is a URL of its own server.
+    @Test func homeAssistantAnnouncesSomething() throws {
+        let walk = try ClientWalk(playing: "A2")
+        let url = "http://192.0.2.1:8123/api/tts_proxy/a%20b.mp3"
+        try walk.send("clear")
+        try walk.send("add \"\(url)\"")
+        try walk.send("play")
+        #expect(walk.heard == url)
+        let current = try walk.client.ask("currentsong")
+        #expect(current.first == "file: \(url)")
+        #expect(try walk.client.value("state", of: "status") == "play")
+    }
+
     // MARK: mpDris2
 
     @Test func mediaKeysGoForwardAndBack() throws {

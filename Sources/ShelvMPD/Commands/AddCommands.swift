@@ -2,13 +2,13 @@ import Library
 import MPDProtocol
 import QueueEngine
 
-/// Commands that add songs of the library to the queue.
+/// Commands that add songs of the library, and URLs, to the queue.
 ///
 /// The songs are looked up in one snapshot, on a worker when there are many; the queue is edited afterwards, at once.
 enum AddCommands {
     static let rows: [Command] = [
-        Command("add", .add, args: 1...2, "Adds a song, or all songs of a directory.", .library(add)),
-        Command("addid", .add, args: 1...2, "Adds a song and shows the id of its entry.", .library(addID)),
+        Command("add", .add, args: 1...2, "Adds a song, all songs of a directory, or a URL.", .library(add)),
+        Command("addid", .add, args: 1...2, "Adds a song or a URL and shows the id of its entry.", .library(addID)),
         Command("findadd", .add, args: 1...Int.max, "Adds the songs that match, case-sensitively.", .library(findAdd)),
         Command("searchadd", .add, args: 1...Int.max, "Adds the songs that match, ignoring case.", .library(searchAdd)),
     ]
@@ -16,6 +16,11 @@ enum AddCommands {
     private static func add(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
         let placement = try arguments.count > 1 ? Placement(arguments.insertPosition(1)) : nil
         let library = context.library
+        if let stream = try StreamSong(argument: arguments[0]) {
+            return LibraryPlan(cost: 1) {
+                .edit { context, _ in _ = try add(stream, at: placement, context) }
+            }
+        }
         let uri = try LibraryPath(arguments[0], allowsRootSlash: true)
         if let song = library.song(uri: uri.bytes) {
             return plan(library, SongSelection([song]), at: placement)
@@ -26,6 +31,13 @@ enum AddCommands {
 
     private static func addID(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
         let placement = try arguments.count > 1 ? Placement(arguments.insertPosition(1)) : nil
+        if let stream = try StreamSong(argument: arguments[0]) {
+            return LibraryPlan(cost: 1) {
+                .edit { context, reply in
+                    if let id = try add(stream, at: placement, context) { reply.pair("Id", id.rawValue) }
+                }
+            }
+        }
         let uri = try LibraryPath(arguments[0])
         guard let song = context.library.song(uri: uri.bytes) else { throw ACK(.noExist, "No such song") }
         let library = context.library
@@ -35,6 +47,20 @@ enum AddCommands {
                 if let id = try addition.addOne(context) { reply.pair("Id", id.rawValue) }
             }
         }
+    }
+
+    private static func add(
+        _ stream: StreamSong,
+        at placement: Placement?,
+        _ context: CommandContext
+    ) throws -> EntryID? {
+        let key = context.partition.key(for: stream)
+        let ids = try context.partition.add { queue throws(QueueError) in
+            if let placement { return try queue.insert(contentsOf: [key], at: placement) }
+            return try queue.append(contentsOf: [key])
+        }
+        guard let id = ids.first else { throw QueueError.playlistFull }
+        return id
     }
 
     private static func findAdd(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
@@ -137,20 +163,25 @@ struct LibraryPath {
             bytes = []
             return
         }
-        if Self.hasScheme(argument) { throw ACK(.argument, "Unsupported URI scheme") }
         if argument.first == UInt8(ascii: "/") {
             throw ACK(.permission, "Access to local files via TCP is not allowed")
         }
+        if StreamSong.hasScheme(argument) { throw Self.refusal(ofURL: argument) }
         guard argument.isSafeRelativePath else { throw ACK(.argument, "Bad relative path") }
         bytes = argument
     }
+}
 
-    private static func hasScheme(_ argument: [UInt8]) -> Bool {
-        guard let colon = argument.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
-        return argument[colon...].starts(with: "://".utf8)
-            && argument[..<colon].allSatisfy { byte in
-                (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
-            }
+extension LibraryPath {
+    /// What MPD says of a URL that cannot be played.
+    static func refusal(ofURL url: [UInt8]) -> ACK {
+        let scheme = Array("file://".utf8)
+        guard url.count >= scheme.count, url.prefix(scheme.count).equalsIgnoringASCIICase("file://") else {
+            return ACK(.argument, "Unsupported URI scheme")
+        }
+        return url.dropFirst(scheme.count).first == UInt8(ascii: "/")
+            ? ACK(.permission, "Access to local files via TCP is not allowed")
+            : ACK(.argument, "Malformed file:// URI")
     }
 }
 

@@ -9,14 +9,14 @@ enum QueueEntryCommands {
             "addtagid",
             .add,
             args: 3...3,
-            "Adds a tag to an entry; refused for songs of the library.",
+            "Adds a tag to an entry that is a URL.",
             .core(addTag)
         ),
         Command(
             "cleartagid",
             .add,
             args: 1...2,
-            "Removes tags of an entry; refused for songs of the library.",
+            "Removes one tag, or all, of an entry that is a URL.",
             .core(clearTag)
         ),
         Command(
@@ -67,19 +67,32 @@ enum QueueEntryCommands {
 
     private static func addTag(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let id = try arguments.entryID(0)
-        _ = try arguments.tag(1)
-        try refuseTags(context, id)
+        let tag = try arguments.tag(1)
+        try editTags(context, id) { tags in
+            // A tag that the server does not keep, and an empty value, change nothing, and yet count as a change.
+            guard TagMask.standard.contains(tag), let value = StreamSong.Value(tag, arguments[2]) else { return }
+            tags.append(value)
+        }
     }
 
     private static func clearTag(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let id = try arguments.entryID(0)
-        if arguments.count > 1 { _ = try arguments.tag(1) }
-        try refuseTags(context, id)
+        let tag = try arguments.count > 1 ? arguments.tag(1) : nil
+        try editTags(context, id) { tags in tags.removeAll { tag == nil || $0.tag == tag } }
     }
 
-    /// Every song is one of the library, whose tags are the server's; MPD says the same of its files.
-    private static func refuseTags(_ context: CommandContext, _ id: EntryID) throws {
-        guard context.partition.queue.entry(id: id) != nil else { throw QueueError.noSuchSong(id) }
-        throw ACK(.permission, "Cannot edit tags of local file")
+    /// Changes what an entry shows of a URL. The tags of songs of the library are the server's; MPD says of its files what
+    /// is said of them here.
+    private static func editTags(
+        _ context: CommandContext,
+        _ id: EntryID,
+        _ change: (inout [StreamSong.Value]) -> Void
+    ) throws {
+        guard let entry = context.partition.queue.entry(id: id) else { throw QueueError.noSuchSong(id) }
+        guard case .stream(var stream)? = context.partition.songs.song(entry.key) else {
+            throw ACK(.permission, "Cannot edit tags of local file")
+        }
+        change(&stream.tags)
+        try context.partition.show(stream, as: id)
     }
 }

@@ -1,4 +1,5 @@
 import MPDProtocol
+import Playback
 
 /// “Reflection” of MPD's protocol document.
 enum ReflectionCommands {
@@ -34,8 +35,9 @@ enum ReflectionCommands {
         reply.pair("pcre", flag: true)
     }
 
-    /// Nothing can be added by URL yet: every song comes from the library.
-    private static func urlHandlers(_: CommandContext, _: Arguments, _: inout Reply) {}
+    private static func urlHandlers(_: CommandContext, _: Arguments, _ reply: inout Reply) {
+        for scheme in StreamAddress.schemes { reply.pair("handler", "\(scheme)://") }
+    }
 
     /// What libmpv decodes, as file endings and media types; ncmpcpp takes an empty list for a broken server.
     private static func decoders(_: CommandContext, _: Arguments, _ reply: inout Reply) {

@@ -13,6 +13,8 @@ final class SongTable {
         case library(SongIndex)
         /// The library does not have it; this is what it was.
         case gone(GoneSong)
+        /// It comes from no library, but from a URL.
+        case stream(StreamSong)
     }
 
     struct GoneSong: Sendable, Equatable {
@@ -30,6 +32,9 @@ final class SongTable {
     private(set) var names: SongNames
     /// By index in the present snapshot: the key, or `absent`.
     private var keys: [UInt32]
+    /// The keys of what has one in `names.streams`.
+    private var streamKeys: [StreamSong: UInt32] = [:]
+    private var streamLimit = 1_000
 
     private static let absent = SongNames.absent
 
@@ -39,7 +44,11 @@ final class SongTable {
         names = SongNames(library: library)
         for (place, song) in songs.enumerated() {
             let key = UInt32(clamping: place)
-            if let index = names.index(of: song), keys[Int(index.rawValue)] == Self.absent {
+            if let stream = StreamSong(SongIdentity(serverID: song.serverID, songID: song.songID)) {
+                names.indexes.append(Self.absent)
+                names.streams[key] = stream
+                streamKeys[stream] = key
+            } else if let index = names.index(of: song), keys[Int(index.rawValue)] == Self.absent {
                 names.indexes.append(index.rawValue)
                 keys[Int(index.rawValue)] = key
             } else {
@@ -57,6 +66,27 @@ final class SongTable {
             names.indexes.append(song.rawValue)
         }
         return SongKey(keys[index])
+    }
+
+    /// The key of a URL with these tags.
+    func key(for stream: StreamSong) -> SongKey {
+        if let key = streamKeys[stream] { return SongKey(key) }
+        let key = UInt32(clamping: names.indexes.count)
+        names.indexes.append(Self.absent)
+        names.streams[key] = stream
+        streamKeys[stream] = key
+        return SongKey(key)
+    }
+
+    /// Whether so many URLs have keys that it is worth looking which of them no queue needs any more.
+    var hasManyStreams: Bool { streamKeys.count > streamLimit }
+
+    /// Forgets the URLs whose keys are in no queue.
+    /// - Parameter living: the keys of all queues.
+    func forgetStreams(except living: Set<SongKey>) {
+        names.streams = names.streams.filter { living.contains(SongKey($0.key)) }
+        streamKeys = Dictionary(names.streams.map { ($0.value, $0.key) }) { first, _ in first }
+        streamLimit = max(1_000, 2 * streamKeys.count)
     }
 
     /// What a key that was given out stands for.
@@ -105,6 +135,8 @@ struct SongNames: Sendable {
     /// By key: the index in the snapshot, or `absent`.
     fileprivate var indexes: [UInt32] = []
     fileprivate var gone: [UInt32: SongTable.GoneSong] = [:]
+    /// What does not come from a library; the library's index of these is `absent`.
+    fileprivate var streams: [UInt32: StreamSong] = [:]
 
     fileprivate static let absent = UInt32.max
 
@@ -115,6 +147,7 @@ struct SongNames: Sendable {
         let row = Int(key.rawValue)
         guard row < indexes.count else { return nil }
         if indexes[row] != Self.absent { return .library(SongIndex(rawValue: indexes[row])) }
+        if let stream = streams[key.rawValue] { return .stream(stream) }
         guard var song = gone[key.rawValue] else { return nil }
         song.isRemoved = song.serverID != library.info.serverID || library.info.isComplete
         return .gone(song)
@@ -125,16 +158,18 @@ struct SongNames: Sendable {
         switch song(key) {
         case .library(let song): SongIdentity(serverID: library.info.serverID, songID: library.songID(song))
         case .gone(let song): SongIdentity(serverID: song.serverID, songID: song.songID)
+        case .stream(let stream): stream.identity
         case nil: nil
         }
     }
 
-    /// What is known of a song, to be kept for the time when the library does not have it.
+    /// What is known of a song, to be kept for the time when the library does not have it; nil for a URL, whose identity
+    /// says all.
     func lastKnown(_ key: SongKey) -> SongTable.GoneSong? {
         switch song(key) {
         case .library(let song): SongTable.GoneSong(song, of: library)
         case .gone(let song): song
-        case nil: nil
+        case .stream, nil: nil
         }
     }
 
@@ -206,11 +241,12 @@ extension SongTable {
         return songs.compactMap { library.song(id: snapshot.songID($0)).map { key(for: $0) } }
     }
 
-    /// The URI of what a key stands for, or stood for last.
+    /// The URI of what a key stands for, or stood for last, as replies show it: a URL without user and password.
     func uri(of key: SongKey) -> [UInt8] {
         switch song(key) {
         case .library(let song): library.uri(song)
         case .gone(let song): song.shownURI
+        case .stream(let stream): stream.shownURI
         case nil: []
         }
     }

@@ -155,6 +155,9 @@ final class Partition {
         preloaded = nil
     }
 
+    /// Runs something on the core after a while.
+    func later(_ delay: Duration, _ action: @escaping @Sendable (Server) -> Void) { schedule(delay, action) }
+
     private func nextPlayback() -> PlaybackID {
         lastPlayback += 1
         return PlaybackID(lastPlayback)
@@ -170,6 +173,7 @@ final class Partition {
             let gain = songs.library.replayGain(song)
             source?.gain = gain.flatMap { sound.gain(of: $0, isRandom: queue.options.random) }
         case .gone(let song): source = song.isRemoved ? nil : absentSource?(song)
+        case .stream(let stream): source = StreamAddress(stream.uri).map(AudioSource.init)
         case nil: return nil
         }
         source?.start = .milliseconds(Int64(entry.range.start))

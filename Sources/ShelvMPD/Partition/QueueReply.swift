@@ -21,6 +21,7 @@ struct QueueReply: ReplySource {
     /// What is to be shown, in this order.
     var rows: [Row]
     private var gone: [SongKey: SongTable.GoneSong] = [:]
+    private var streams: [SongKey: StreamSong] = [:]
     private var next = 0
 
     /// The entries at some positions, in this order; positions beyond the queue are left out.
@@ -50,6 +51,7 @@ struct QueueReply: ReplySource {
             switch partition.songs.song(entry.key) {
             case .library(let song): row.song = song
             case .gone(let song): gone[entry.key] = song
+            case .stream(let stream): streams[entry.key] = stream
             case nil: continue
             }
             rows.append(row)
@@ -65,11 +67,13 @@ struct QueueReply: ReplySource {
     }
 
     private func append(_ row: Row, to output: inout [UInt8]) {
+        let part = SongPart(start: row.range.start, end: row.range.end)
         if let song = row.song {
-            let part = SongPart(start: row.range.start, end: row.range.end)
             library.appendSong(song, mask: mask, part: part, to: &output)
         } else if let song = gone[row.key] {
             SongTable.append(song, mask: mask, to: &output)
+        } else if let stream = streams[row.key] {
+            stream.appendRecord(mask: mask, part: part, to: &output)
         }
         output.append(contentsOf: "Pos: ".utf8)
         output.appendDecimal(row.position)

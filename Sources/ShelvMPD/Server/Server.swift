@@ -4,6 +4,7 @@ import Library
 import Logging
 import MPDProtocol
 import Playback
+import QueueEngine
 
 /// Everything that the core owns: listeners, connections, partitions, and the library of the moment.
 ///
@@ -264,6 +265,12 @@ final class Server {
         library = snapshot
         if !changed.isEmpty { defaultPartition.songsChanged(changed) }
         if hasChanged { raise(.database) }
+    }
+
+    /// Forgets what is known of URLs that have left all queues.
+    func forgetUnusedStreams() {
+        guard songs.hasManyStreams else { return }
+        songs.forgetStreams(except: Set(defaultPartition.queue.entries.lazy.map(\.key)))
     }
 
     /// A client wants the library compared with the server.
