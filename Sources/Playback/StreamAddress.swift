@@ -15,6 +15,9 @@ public struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
+    /// Whether it can be asked by HTTP.
+    public var isHTTP: Bool { ["http", "https"].contains { Self.has(text, scheme: $0) } }
+
     private static func has(_ text: [UInt8], scheme: String) -> Bool {
         let prefix = Array("\(scheme)://".utf8)
         return text.count >= prefix.count && zip(prefix, text).allSatisfy { $0 == lowercased($1) }

@@ -212,7 +212,8 @@ final class CurlActiveTransfer {
             verdict = TransportError(.local, "\(origin): more than \(Self.maximumRedirects) redirects")
             return false
         }
-        guard let next = HTTPOrigin(target), origin.allowsRedirect(to: next) else {
+        guard let next = HTTPOrigin(target), transfer.request.followsAnywhere || origin.allowsRedirect(to: next)
+        else {
             verdict = TransportError(
                 .local,
                 "\(Redaction.url(url)) leads to \(Redaction.url(target)), which is another server or not protected; "

@@ -12,6 +12,8 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
     /// Sent only over TLS or to a loopback address, judged on the connection that is about to carry it; otherwise the
     /// transfer fails at step `local` and nothing has left. For passwords in clear.
     public var isConfidential: Bool
+    /// Whether a redirect may lead to another server, or from https to http. Only for what holds no credentials of ours.
+    public var followsAnywhere: Bool
     /// Time allowed to find the host's address and connect, TLS included.
     public var connectTimeout: Duration
     /// The request fails when no byte arrives for this long, the wait for the first one included.
@@ -23,6 +25,7 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
         form: String? = nil,
         rangeStart: Int64? = nil,
         isConfidential: Bool = false,
+        followsAnywhere: Bool = false,
         connectTimeout: Duration = .seconds(5),
         stallTimeout: Duration = .seconds(30)
     ) {
@@ -31,6 +34,7 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
         self.form = form
         self.rangeStart = rangeStart
         self.isConfidential = isConfidential
+        self.followsAnywhere = followsAnywhere
         self.connectTimeout = connectTimeout
         self.stallTimeout = stallTimeout
     }
