@@ -285,15 +285,15 @@ struct FullPass {
 extension SongMapping {
     /// Maps and encodes the songs of a page.
     func block(key: String, songs: [Song], folder: Int, facts: LibraryFacts) -> SpoolBlock {
-        SpoolBlock(
-            key: key,
-            songs: songs.map { song in
-                SpooledSong(
-                    record: record(song, facts: facts),
-                    path: SongPath.path(of: song, facts: facts),
-                    folder: folder
-                )
-            }
+        SpoolBlock(key: key, songs: songs.map { spooled($0, folder: folder, facts: facts) })
+    }
+
+    /// Maps one song.
+    func spooled(_ song: Song, folder: Int, facts: LibraryFacts) -> SpooledSong {
+        SpooledSong(
+            record: record(song, facts: facts),
+            path: SongPath.path(of: song, facts: facts),
+            folder: folder
         )
     }
 }

@@ -8,31 +8,35 @@ struct LibraryAssembly: Sendable {
     var folderNames: [String]
     /// Song ids by URIs that songs once had, kept outside the image.
     var kept: [String: String] = [:]
+    /// Ids of the starred songs; nil: as the songs themselves say.
+    var starred: Set<String>?
 
     /// What came out.
     struct Result: Sendable {
         var snapshot: LibrarySnapshot
-        var digest: SyncDigest
         /// Songs that could not be taken in: URIs that no one can bear.
         var lost: Int
+        /// The ids that songs have now, by those that they had; only where they differ.
+        var successors: [String: String] = [:]
     }
 
-    /// Reads the spool three times, and keeps only numbers of each song in between.
+    /// Reads the spool several times, and keeps only numbers of each song in between.
     ///
     /// - Parameters:
-    ///   - info: What the library will say of itself; the rule and the digest are added to its `syncState`.
+    ///   - info: What the library will say of itself; the rule is added to its `syncState`.
     ///   - file: Where the image goes; nil for one in memory.
     /// - Throws: `LibraryError`; `CancellationError` when the task is cancelled.
     @concurrent
     func build(_ spool: SongSpool.View, info: LibraryInfo, file: String?) async throws -> Result {
-        let formerState = former?.info.syncState ?? [:]
         let survey = try survey(spool)
-        let rule = survey.rule(previous: PathRule(formerState), folderNames: folderNames)
+        let rule = survey.rule(previous: former.flatMap { PathRule($0.info.syncState) }, folderNames: folderNames)
+        try Task.checkCancellation()
+        let matching = try former.map { (former) throws(LibraryError) in try SongMatching(former, spool, rule: rule) }
         try Task.checkCancellation()
 
-        var assigner = URIAssigner(rule: rule) { [former] songID in
-            guard let former, let song = former.song(id: songID) else { return nil }
-            return String(decoding: former.uri(song), as: UTF8.self)
+        var assigner = URIAssigner(rule: rule) { songID in
+            guard let matching, let song = matching.former(of: songID) else { return nil }
+            return String(decoding: matching.former.uri(song), as: UTF8.self)
         }
         try spool.forEach { (song) throws(LibraryError) in
             assigner.present(songID: song.songID, path: song.path, folder: song.folder)
@@ -40,28 +44,58 @@ struct LibraryAssembly: Sendable {
         try Task.checkCancellation()
 
         var builder = LibraryBuilder()
-        var digest = SyncDigest()
         var lost = 0
         try spool.forEach { (song) throws(LibraryError) in
             guard var record = song.record() else { return }
             record.uri = assigner.assign(songID: song.songID, path: song.path, folder: song.folder)
-            digest.add(song, uri: record.uri)
+            if let starred { record.isStarred = starred.contains(song.songID) }
             if !builder.add(record) { lost += 1 }
         }
         try Task.checkCancellation()
 
-        var aliases = AliasTable()
-        for (uri, songID) in kept { aliases.add(uri: uri, songID: songID) }
-        for (uri, song) in former?.formerURIs ?? [] {
-            if let former { aliases.add(uri: uri, songID: former.songID(song)) }
-        }
-        for entry in assigner.aliases.entries { aliases.add(uri: entry.uri, songID: entry.songID) }
-        for entry in aliases.entries { builder.addAlias(uri: entry.uri, songID: entry.songID) }
+        for entry in aliases(matching, assigner).entries { builder.addAlias(uri: entry.uri, songID: entry.songID) }
         var info = info
         info.syncState.merge(rule.encoded) { $1 }
-        info.syncState.merge(digest.encoded) { $1 }
+        info.syncState["ids"] = idGeneration(matching)
         let snapshot = try builder.build(info: info, file: file)
-        return Result(snapshot: snapshot, digest: digest, lost: lost)
+        var result = Result(snapshot: snapshot, lost: lost)
+        for (song, successor) in matching?.successors ?? [:] {
+            if let former { result.successors[former.songID(song)] = successor }
+        }
+        return result
+    }
+
+    /// All URIs that songs had before, with the ids that the songs have now.
+    private func aliases(_ matching: SongMatching?, _ assigner: URIAssigner) -> AliasTable {
+        var aliases = AliasTable()
+        for (uri, songID) in kept {
+            guard let matching else {
+                aliases.add(uri: uri, songID: songID)
+                continue
+            }
+            // What was kept may be older than the former library, so a song that it does not have may come back.
+            let song = matching.former.song(id: songID)
+            let now = song.map { matching.songID(of: $0) } ?? (matching.isReassigned ? nil : songID)
+            if let now { aliases.add(uri: uri, songID: now) }
+        }
+        guard let matching else { return adding(assigner, to: aliases) }
+        for (uri, song) in matching.former.formerURIs {
+            if let songID = matching.songID(of: song) { aliases.add(uri: uri, songID: songID) }
+        }
+        return adding(assigner, to: aliases)
+    }
+
+    private func adding(_ assigner: URIAssigner, to aliases: AliasTable) -> AliasTable {
+        var aliases = aliases
+        for entry in assigner.aliases.entries { aliases.add(uri: entry.uri, songID: entry.songID) }
+        return aliases
+    }
+
+    /// Changes when the server gives its ids to other songs: then songs of both libraries are not the same because of them.
+    private func idGeneration(_ matching: SongMatching?) -> String? {
+        let generation = former?.info.syncState["ids"]
+        guard matching?.isReassigned == true else { return generation }
+        return String((generation.flatMap { Int($0) } ?? 0) &+ 1)
     }
 
     private func survey(_ spool: SongSpool.View) throws(LibraryError) -> PathSurvey {
@@ -79,42 +113,6 @@ struct LibraryAssembly: Sendable {
             survey.note(path: song.path, folder: song.folder, names: names)
         }
         return survey
-    }
-}
-
-/// Tells whether two libraries are the same, whatever the order of their songs.
-struct SyncDigest: Sendable, Hashable {
-    private(set) var songs = 0
-    /// What the songs are.
-    private(set) var content: UInt64 = 0
-    /// What the user did to them: stars, ratings, plays.
-    private(set) var annotation: UInt64 = 0
-
-    init() {}
-
-    /// Reads what `encoded` made; nil if it is not there.
-    init?(_ state: [String: String]) {
-        guard let words = state["digest"]?.split(separator: " "), words.count == 3, let songs = Int(words[0]),
-            let content = UInt64(words[1], radix: 16), let annotation = UInt64(words[2], radix: 16)
-        else { return nil }
-        self.songs = songs
-        self.content = content
-        self.annotation = annotation
-    }
-
-    /// For `LibraryInfo.syncState`.
-    var encoded: [String: String] {
-        ["digest": "\(songs) \(String(content, radix: 16)) \(String(annotation, radix: 16))"]
-    }
-
-    mutating func add(_ song: SpoolReader.Song, uri: String) {
-        songs += 1
-        let id = URIAssigner.hash(song.songID)
-        var hash = id ^ (URIAssigner.hash(uri) &* 0x9E37_79B9_7F4A_7C15)
-        for byte in song.facts { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        content &+= hash
-        let marks = UInt64(song.userRating) << 40 | UInt64(song.isStarred ? 1 : 0) << 48 | UInt64(song.playCount)
-        annotation &+= (id ^ marks) &* 0x100_0000_01B3
     }
 }
 

@@ -103,6 +103,12 @@ public final class LibrarySnapshot: Sendable {
         )
     }
 
+    /// A section as it stands in the image, for copying.
+    func bytes(_ section: Section) -> ImageArray<UInt8> { image.bytes(section) }
+
+    /// The section `numbers`.
+    var numbers: ImageArray<UInt64> { image.array(.numbers, of: UInt64.self) }
+
     /// Maps and verifies an image that `LibraryBuilder.build` wrote.
     ///
     /// Reads the whole file once, some 100 ms for a million songs: not for the core.

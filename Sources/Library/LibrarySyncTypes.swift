@@ -14,6 +14,8 @@ public struct LibrarySyncConfiguration: Sendable {
     public var checkInterval: Duration
     /// Time after which everything is fetched again even if the server says that nothing changed.
     public var fullInterval: Duration
+    /// Time after which everything is fetched again if songs were added without a look at all others.
+    public var verifyInterval: Duration
     /// Song ids by URIs that songs once had, for the case that the image is lost.
     public var formerURIs: [String: String]
 
@@ -24,6 +26,7 @@ public struct LibrarySyncConfiguration: Sendable {
         musicFolders: [String] = [],
         checkInterval: Duration = .seconds(300),
         fullInterval: Duration = .seconds(86400),
+        verifyInterval: Duration = .seconds(3600),
         formerURIs: [String: String] = [:]
     ) {
         self.serverID = serverID
@@ -32,6 +35,7 @@ public struct LibrarySyncConfiguration: Sendable {
         self.musicFolders = musicFolders
         self.checkInterval = checkInterval
         self.fullInterval = fullInterval
+        self.verifyInterval = verifyInterval
         self.formerURIs = formerURIs
     }
 
@@ -72,6 +76,8 @@ public struct LibraryRefresh: Sendable {
     public var didChange: Bool
     /// What the user has starred; nil if the server does not tell.
     public var starred: SearchResult?
+    /// The ids that songs have now, by those that they had; only where they differ. What is kept by song id follows.
+    public var successors: [String: String] = [:]
 }
 
 /// Where a sync's results go. All are called in order, off the server's core.

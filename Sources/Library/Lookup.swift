@@ -64,7 +64,13 @@ extension LibrarySnapshot {
             .map { DirectoryIndex($0) }
     }
 
-    func song(uri: ByteView) -> SongIndex? {
+    /// The song with this URI, or, if none has it, the one that once had it.
+    func song(uri: ByteView) -> SongIndex? { bearer(of: uri) ?? formerBearer(of: uri) }
+
+    /// The song that has this URI now.
+    func bearer(of uri: String) -> SongIndex? { uri.withView { bearer(of: $0) } }
+
+    private func bearer(of uri: ByteView) -> SongIndex? {
         let slash = uri.lastIndex(of: UInt8(ascii: "/"))
         let path = uri.slice(0, slash ?? 0)
         let name = uri.slice(slash.map { $0 + 1 } ?? 0, uri.count)
@@ -72,7 +78,10 @@ extension LibrarySnapshot {
             song < songCount && songs.names[song] == name
                 && directories.paths[Int(songs.directories[song])] == path
         }
-        if let found { return SongIndex(found) }
+        return found.map { SongIndex($0) }
+    }
+
+    private func formerBearer(of uri: ByteView) -> SongIndex? {
         var low = 0
         var high = aliases.count
         while low < high {

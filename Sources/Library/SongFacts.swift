@@ -119,6 +119,12 @@ extension LibrarySnapshot {
         (0..<aliases.count).map { (aliases[$0].string, SongIndex(rawValue: aliasSongs[$0])) }
     }
 
+    /// Differs between two snapshots of a server if the server has given its ids to other songs in between.
+    public var idGeneration: String { info.syncState["ids"] ?? "" }
+
+    /// Whether the server has ever done so.
+    public var hasReassignedIDs: Bool { info.syncState["ids"] != nil }
+
     private func kind(_ song: SongIndex) -> Int { Int(songs.kinds[song.place]) * ImageLayout.kindWords }
 
     private func text(_ id: UInt32) -> String? { id == ImageLayout.none ? nil : texts[Int(id)].string }

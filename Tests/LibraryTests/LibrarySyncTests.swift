@@ -7,125 +7,29 @@ import Testing
 
 /// Whole syncs against a scripted server, on a clock that never waits.
 struct LibrarySyncTests {
-    /// What a sync told, and a clock whose sleeps end at once and are written down.
-    private final class Witness: Sendable {
-        struct State {
-            var published: [LibrarySnapshot] = []
-            var events: [LibrarySyncEvent] = []
-            var sleeps: [Duration] = []
-            var now = Duration.zero
-        }
-        let state = Mutex(State())
-        /// Called at each event, to end a run or to change the server.
-        let onEvent: @Sendable (LibrarySyncEvent) -> Void
+    private typealias Folder = SyncFolder
 
-        init(onEvent: @escaping @Sendable (LibrarySyncEvent) -> Void = { _ in }) { self.onEvent = onEvent }
-
-        var published: [LibrarySnapshot] { state.withLock { $0.published } }
-        var results: [LibrarySyncEvent] {
-            state.withLock { $0.events }.filter { if case .progress = $0 { false } else { true } }
-        }
-        var sleeps: [Duration] { state.withLock { $0.sleeps } }
-
-        var handlers: LibrarySyncHandlers {
-            LibrarySyncHandlers(
-                publish: { snapshot in self.state.withLock { $0.published.append(snapshot) } },
-                event: { event in
-                    self.state.withLock { $0.events.append(event) }
-                    self.onEvent(event)
-                }
-            )
-        }
-
-        var environment: SyncEnvironment {
-            SyncEnvironment(
-                sleep: { duration in
-                    self.state.withLock { state in
-                        state.sleeps.append(duration)
-                        state.now += duration
-                    }
-                    try Task.checkCancellation()
-                    await Task.yield()
-                },
-                uptime: { self.state.withLock { $0.now } },
-                wallClock: { 1_700_000_000 + self.state.withLock { $0.now }.components.seconds },
-                chance: { 0.5 }
-            )
-        }
-    }
-
-    /// A folder of its own for each test, emptied at the end.
-    private final class Folder {
-        let path: String
-
-        init() {
-            var name = Array("/tmp/librarysync-XXXXXX\0".utf8CString)
-            _ = unsafe mkdtemp(&name)
-            path = String(decoding: name.dropLast(2).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
-
-        var files: [String] {
-            guard let directory = unsafe opendir(path) else { return [] }
-            defer { unsafe closedir(directory) }
-            var names: [String] = []
-            while let entry = unsafe readdir(directory) {
-                let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                    unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-                }
-                if !name.hasPrefix(".") { names.append(name) }
-            }
-            return names.sorted()
-        }
-
-        deinit {
-            for name in files { _ = unsafe unlink("\(path)/\(name)") }
-            _ = unsafe rmdir(path)
-        }
-    }
-
-    /// Runs a sync until so many rounds have ended, well or not.
     private func run(
         _ server: ScriptedServer,
-        in folder: Folder,
+        in folder: SyncFolder,
         stored: LibrarySnapshot? = nil,
         rounds: Int = 1,
         musicFolders: [String] = [],
         formerURIs: [String: String] = [:],
         request: Bool = false,
         change: @escaping @Sendable (_ round: Int) -> Void = { _ in }
-    ) async -> Witness {
-        let (stream, ended) = AsyncStream<Void>.makeStream()
-        let count = Mutex(0)
-        let witness = Witness { event in
-            switch event {
-            case .finished, .failed:
-                let round = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                change(round)
-                if round >= rounds { ended.yield() }
-            default: break
-            }
-        }
+    ) async -> SyncWitness {
         var configuration = LibrarySyncConfiguration(serverID: "id", serverName: "test", directory: folder.path)
         configuration.musicFolders = musicFolders
         configuration.formerURIs = formerURIs
-        let sync = LibrarySync(
+        return await SyncWitness.run(
+            server,
             configuration,
-            server: server,
             stored: stored,
-            handlers: witness.handlers,
-            environment: witness.environment
+            rounds: rounds,
+            request: request ? .some(false) : nil,
+            change: change
         )
-        if request { sync.requestUpdate() }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await sync.run() }
-            group.addTask { for await _ in stream { break } }
-            await group.next()
-            group.cancelAll()
-        }
-        return witness
     }
 
     private func ids(_ snapshot: LibrarySnapshot?) -> Set<String> {

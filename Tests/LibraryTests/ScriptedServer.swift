@@ -36,6 +36,8 @@ final class ScriptedServer: SubsonicCalling {
         var folders: [(id: String, name: String)] = [("1", "Music")]
         var tellsFoldersApart = true
         var ignoresOffset = false
+        /// `getStarred2` is there.
+        var hasStars = false
         /// Pages begin so many items early from the second one on, as if something had been inserted meanwhile.
         var shift = 0
     }
@@ -132,15 +134,18 @@ struct ScriptedSong: Sendable {
     var title: String
     var path: String
     var playCount = 0
+    var duration = 100
+    var recording: String?
+    var isStarred = false
+    var id: String
 
     init(number: Int, album: Int) {
         self.number = number
+        id = "so-\(number)"
         self.album = album
         title = "Song \(number)"
         path = "Artist \(album / 2)/Album \(album)/\(number) Song.mp3"
     }
-
-    var id: String { "so-\(number)" }
 }
 
 /// Writes one answer.
@@ -168,6 +173,12 @@ struct ScriptedAnswer {
         case "getScanStatus": habits.hasScanStatus ? ok(scanStatus) : failed(50, "not allowed")
         case "startScan": habits.mayScan ? ok(scanStatus) : failed(50, "not allowed")
         case "getIndexes": indexes()
+        case "getStarred2":
+            habits.hasStars
+                ? ok(list("starred2", "song", library.songs.filter(\.isStarred).map(text)))
+                : failed(0, "unknown method")
+        case "getArtist":
+            ok("\"artist\":{\"id\":\"\(parameter("id") ?? "")\",\"name\":\"x\"}")
         case "getArtists": ok("\"artists\":{\"index\":[]}")
         default: failed(0, "unknown method")
         }
@@ -242,10 +253,11 @@ struct ScriptedAnswer {
     private func text(_ song: ScriptedSong) -> String {
         // Albums stand at their numbers.
         let album = song.album < library.albums.count ? library.albums[song.album] : nil
+        let recording = song.recording.map { ",\"musicBrainzId\":\"\($0)\"" } ?? ""
         return """
             {"id":"\(song.id)","title":"\(song.title)","path":"\(song.path)","album":"\(album?.name ?? "")",\
-            "albumId":"al-\(song.album)","artist":"\(album?.artist ?? "")","duration":100,"playCount":\(song.playCount),\
-            "created":"2024-01-01T00:00:00Z","isDir":false}
+            "albumId":"al-\(song.album)","artist":"\(album?.artist ?? "")","duration":\(song.duration),"playCount":\(song.playCount),\
+            "created":"2024-01-01T00:00:00Z","isDir":false\(recording)\(song.isStarred ? ",\"starred\":\"2024-02-02T00:00:00Z\"" : "")}
             """
     }
 

@@ -1,0 +1,181 @@
+internal import Logging
+import SubsonicKit
+
+/// Fetching a whole library, and showing parts of it meanwhile.
+extension LibrarySync {
+    /// - Parameters:
+    ///   - stamp: the server's state now.
+    ///   - request: who asked for it, to be told.
+    func fetch(
+        _ profile: ServerProfile,
+        stamp: SyncStamp,
+        _ request: Doorbell.UpdateRequest?
+    ) async throws {
+        let begin = environment.uptime()
+        let former = shown?.info.isComplete == true ? shown : nil
+        if former == nil { await preview(profile) }
+        var pass = fullPass(profile, showsParts: former == nil)
+        var outcome = try await pass.run(stamp: stamp)
+        var stamp = stamp
+        // A scan in between may have moved pages under our hands: once more, and then take what there is.
+        for _ in 0..<2 {
+            guard let later = try await call.stamp(kind: profile.kind, former: stamp), !later.matches(stamp) else {
+                break
+            }
+            log.info("\(configuration.serverName) changed while it was read; reading it again")
+            stamp = later
+            outcome.spool.remove()
+            outcome = try await pass.run(stamp: stamp)
+        }
+        let songs = outcome.spool.songCount
+        let isVerified =
+            outcome.missing == 0 && !outcome.isDoubtful && (songs > 0 || former == nil)
+            && !isShort(songs, former, stamp)
+        if !isVerified { try believe(outcome, former: former) }
+
+        let starred = try await starred()
+        var assembly = LibraryAssembly(
+            former: former,
+            folderNames: profile.roots.map(\.name),
+            kept: configuration.formerURIs
+        )
+        assembly.starred = starred.map { Set($0.songs.map(\.id)) }
+        var news = SyncMemory()
+        news.stamp = stamp
+        news.lastFull = environment.wallClock()
+        if profile.countsSongs { news.surplus = stamp.scanCount.map { $0 &- songs } }
+        let info = info(isComplete: true, news, lastSync: environment.wallClock())
+        let result = try await assembly.build(outcome.spool.view, info: info, file: configuration.imageFile)
+        outcome.spool.remove()
+        if result.lost > 0 { log.error("\(result.lost) songs of \(configuration.serverName) have no usable URI") }
+        memory = news
+        unbelieved = nil
+        let didChange = try await replace(former, by: result, info)
+        lastPass = environment.uptime() - begin
+        log.info("\(configuration.serverName): \(result.snapshot.songCount) songs in \(lastPass.components.seconds) s")
+        await tellRefreshed(
+            request,
+            profile,
+            didChange: didChange,
+            starred: starred,
+            successors: result.successors
+        )
+        handlers.event(.finished(didChange: didChange))
+    }
+
+    /// Shows a new library unless it is the former one; whether clients can see a difference.
+    private func replace(
+        _ former: LibrarySnapshot?,
+        by result: LibraryAssembly.Result,
+        _ info: LibraryInfo
+    ) async throws -> Bool {
+        guard let former else {
+            await show(result.snapshot)
+            return result.snapshot.songCount > 0
+        }
+        if !result.successors.isEmpty {
+            log.info("\(result.successors.count) songs of \(configuration.serverName) have other ids now")
+        }
+        let difference = LibraryDifference.between(former, result.snapshot)
+        if difference == .content {
+            await show(result.snapshot)
+            return true
+        }
+        // What clients see is as old as it was.
+        let info = keepingRules(
+            self.info(isComplete: true, memory, lastSync: former.info.lastSync),
+            of: result.snapshot
+        )
+        let same = try ImagePatch(result.snapshot).write(info: info, file: configuration.imageFile)
+        if difference == .annotations { await show(same) } else { shown = same }
+        return false
+    }
+
+    /// Whether a server that counts its songs has given fewer of them than before.
+    private func isShort(_ songs: Int, _ former: LibrarySnapshot?, _ stamp: SyncStamp) -> Bool {
+        guard let former, songs < former.songCount, let count = stamp.scanCount, let surplus = memory.surplus else {
+            return false
+        }
+        return count &- songs > surplus
+    }
+
+    /// Accepts a result that does not add up when there is nothing better, or when a second pass says the same.
+    private func believe(_ outcome: FullPass.Outcome, former: LibrarySnapshot?) throws {
+        let songs = outcome.spool.songCount
+        if former == nil || unbelieved.map({ $0 == (songs, outcome.missing) }) == true {
+            if outcome.missing > 0 {
+                log.notice(
+                    "\(configuration.serverName) has \(songs) songs, though its albums promise \(outcome.missing) more"
+                )
+            }
+            return
+        }
+        unbelieved = (songs, outcome.missing)
+        outcome.spool.remove()
+        throw SyncProblem.incomplete(songs: songs, missing: outcome.missing)
+    }
+
+    // MARK: Showing parts
+
+    /// How many songs the last part shown held, and when it was shown.
+    private struct Parts {
+        var songs = 0
+        var time = Duration.zero
+    }
+
+    private func fullPass(_ profile: ServerProfile, showsParts: Bool) -> FullPass {
+        let log = log
+        let name = configuration.serverName
+        let handlers = handlers
+        var parts = Parts(songs: 500, time: environment.uptime())
+        let uptime = environment.uptime
+        let info = info(isComplete: false, SyncMemory(), lastSync: environment.wallClock())
+        let folderNames = profile.roots.map(\.name)
+        return FullPass(
+            call: call,
+            profile: profile,
+            directory: configuration.directory,
+            serverID: configuration.serverID,
+            log: { log.info("\(name): \($0)") },
+            progress: { handlers.event(.progress(songs: $0, expected: $1)) },
+            beside: { spool, expected in
+                // Each part is at least four times the last one, so all of them cost a third of the whole; and not before
+                // two seconds, because a fast server will be done by then.
+                guard showsParts, spool.songCount >= 4 * parts.songs, uptime() - parts.time >= .seconds(2),
+                    expected.map({ spool.songCount < $0 / 2 }) ?? true
+                else { return nil }
+                parts = Parts(songs: spool.songCount, time: uptime())
+                let view = spool.view
+                return {
+                    let assembly = LibraryAssembly(former: nil, folderNames: folderNames)
+                    // A part that cannot be built is no loss: the whole comes later.
+                    guard let part = try? await assembly.build(view, info: info, file: nil) else { return }
+                    await handlers.publish(part.snapshot)
+                }
+            }
+        )
+    }
+
+    /// Shows the first page at once, without what albums and artists would add.
+    private func preview(_ profile: ServerProfile) async {
+        guard case .search(let query) = profile.plan, let root = profile.roots.first else { return }
+        let page = SearchPage(query: query, songs: 0..<profile.pageSize, musicFolder: root.id)
+        let path = "\(configuration.directory)/sync-\(configuration.serverID).preview"
+        do {
+            let songs = try await call { (server) async throws(SubsonicError) in try await server.search3(page).songs }
+            guard !songs.isEmpty else { return }
+            var spool = try SongSpool(path: path, purpose: "preview \(environment.wallClock())")
+            defer { spool.remove() }
+            let block = SongMapping(kind: profile.kind).block(key: "", songs: songs, folder: 0, facts: LibraryFacts())
+            try spool.append(block)
+            let assembly = LibraryAssembly(former: nil, folderNames: profile.roots.map(\.name))
+            let info = info(isComplete: false, SyncMemory(), lastSync: environment.wallClock())
+            let part = try await assembly.build(spool.view, info: info, file: nil)
+            shown = part.snapshot
+            await handlers.publish(part.snapshot)
+        } catch {
+            // The pass that follows meets the same failure and reports it.
+            log.debug("No first page: \(Self.message(error))")
+        }
+    }
+}

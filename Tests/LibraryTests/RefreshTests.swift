@@ -1,0 +1,179 @@
+import MPDProtocol
+import SubsonicKit
+import Support
+import Synchronization
+import Testing
+
+@testable import Library
+
+/// How little is asked for when little has changed, and what makes a sync read everything.
+struct RefreshTests {
+    private let folder = SyncFolder()
+
+    private var configuration: LibrarySyncConfiguration {
+        LibrarySyncConfiguration(serverID: "id", serverName: "test", directory: folder.path)
+    }
+
+    private func synced(_ server: ScriptedServer) async throws -> LibrarySnapshot {
+        let library = await SyncWitness.run(server, configuration).published.last
+        server.forgetCalls()
+        return try #require(library)
+    }
+
+    private func addAlbum(_ library: inout ScriptedServer.Library, songs: Int = 3) {
+        let number = library.albums.count
+        var album = ScriptedAlbum(number: number, folder: "1")
+        let first = library.songs.count + 1000
+        album.songs = (0..<songs).map { ScriptedSong(number: first + $0, album: number) }
+        library.albums.append(album)
+        library.lastScan = library.lastScan.map { $0 + 1 }
+    }
+
+    private func methods(_ server: ScriptedServer) -> [String] {
+        server.calls.map { String($0.prefix { $0 != " " }) }
+    }
+
+    /// Whether pages of songs were asked for, beyond those that find out what the server can.
+    private func readsAll(_ server: ScriptedServer) -> Bool { server.calls.contains { $0.contains("songCount=500") } }
+
+    @Test(arguments: ["navidrome", "gonic", "lms", "nextcloud"])
+    func aNewAlbumComesWithAHandfulOfRequests(type: String) async throws {
+        var habits = ScriptedServer.Habits()
+        habits.type = type
+        habits.hasStars = true
+        var library = ScriptedServer.Library(songs: 3000)
+        if type != "navidrome" { library.lastScan = nil }
+        let server = ScriptedServer(library, habits)
+        let former = try await synced(server)
+        server.change { addAlbum(&$0) }
+        let witness = await SyncWitness.run(server, configuration, stored: former)
+        let last = try #require(witness.published.last)
+        #expect(last.songCount == 3003)
+        #expect(last.song(uri: "Artist 150/Album 300/4000 Song.mp3") != nil)
+        #expect(last.song(uri: "Artist 0/Album 0/0 Song.mp3").map(last.songID) == "so-0")
+        #expect(witness.results == [.started, .finished(didChange: true)])
+        #expect(!readsAll(server))
+        #expect(server.calls.count < 12, "\(server.calls)")
+        #expect(witness.refreshes.map(\.didChange) == [true])
+        #expect(last.info.lastSync >= former.info.lastSync)
+        // And a full pass finds nothing that this one had not.
+        let next = await SyncWitness.run(
+            server,
+            configuration,
+            stored: try LibrarySnapshot.open(file: configuration.imageFile),
+            request: true
+        )
+        #expect(readsAll(server))
+        #expect(next.results == [.started, .finished(didChange: false)])
+    }
+
+    @Test func whatIsAddedToAnAlbumComesToo() async throws {
+        let server = ScriptedServer(.init(songs: 50))
+        let former = try await synced(server)
+        server.change { library in
+            library.albums[4].songs.append(ScriptedSong(number: 77, album: 4))
+            library.lastScan = 2
+        }
+        let witness = await SyncWitness.run(server, configuration, stored: former)
+        #expect(witness.published.last?.songCount == 51)
+        #expect(!readsAll(server))
+    }
+
+    @Test func whatIsAddedIsLookedOverLater() async throws {
+        let server = ScriptedServer(.init(songs: 50))
+        let former = try await synced(server)
+        server.change { addAlbum(&$0) }
+        // Checks follow each other every five minutes; after an hour everything is read, and then no more.
+        let witness = await SyncWitness.run(server, configuration, stored: former, rounds: 2)
+        #expect(witness.results == [.started, .finished(didChange: true), .started, .finished(didChange: false)])
+        #expect(witness.sleeps.filter { $0 == .seconds(300) }.count >= 11)
+        #expect(witness.published.count == 1)
+        let stored = try LibrarySnapshot.open(file: configuration.imageFile)
+        #expect(SyncMemory(stored.info.syncState).isUnverified == false)
+    }
+
+    @Test func aRemovalIsBelievedAfterEverythingWasRead() async throws {
+        let server = ScriptedServer(.init(songs: 50))
+        let former = try await synced(server)
+        server.change { library in
+            addAlbum(&library)
+            library.albums[0].songs.removeLast()
+        }
+        let witness = await SyncWitness.run(server, configuration, stored: former)
+        #expect(readsAll(server))
+        #expect(witness.published.last?.songCount == 52)
+        #expect(witness.published.last?.song(id: "so-9") == nil)
+    }
+
+    @Test func aRetaggedSongKeepsItsURIAndItsPlace() async throws {
+        let server = ScriptedServer(.init(songs: 50))
+        let former = try await synced(server)
+        server.change { library in
+            library.albums[1].songs[0].title = "Another"
+            library.lastScan = 2
+        }
+        let witness = await SyncWitness.run(server, configuration, stored: former)
+        let last = try #require(witness.published.last)
+        let song = try #require(last.song(uri: "Artist 0/Album 1/10 Song.mp3"))
+        #expect(last.tags(song).contains(TagValue(.title, "Another")))
+        #expect(witness.results.last == .finished(didChange: true))
+    }
+
+    @Test func starsAreOneRequest() async throws {
+        var habits = ScriptedServer.Habits()
+        habits.hasStars = true
+        var library = ScriptedServer.Library(songs: 50)
+        library.albums[0].songs[3].isStarred = true
+        let server = ScriptedServer(library, habits)
+        let former = try await synced(server)
+        #expect(former.song(id: "so-3").map(former.isStarred) == true)
+        server.change { library in
+            library.albums[0].songs[3].isStarred = false
+            library.albums[2].songs[5].isStarred = true
+            library.albums[2].songs[5].playCount = 12
+        }
+        // Asked, because a check that changes nothing else tells no end.
+        let witness = await SyncWitness.run(server, configuration, stored: former, request: false)
+        let last = try #require(witness.published.last)
+        #expect(witness.published.count == 1)
+        #expect(last.song(id: "so-3").map(last.isStarred) == false)
+        #expect(last.song(id: "so-25").map(last.isStarred) == true)
+        #expect(last.song(id: "so-25").map(last.playCount) == 12)
+        #expect(witness.results == [.started, .finished(didChange: false)])
+        #expect(methods(server).filter { $0 == "getStarred2" }.count == 1)
+        #expect(!readsAll(server))
+        #expect(last.info.lastSync == former.info.lastSync, "what the database shows is as old as it was")
+        #expect(LibraryDifference.between(former, last) == .annotations)
+        #expect(witness.refreshes.first?.starred?.songs.map(\.id) == ["so-25"])
+        let stored = try LibrarySnapshot.open(file: configuration.imageFile)
+        #expect(LibraryDifference.between(stored, last) == .none)
+    }
+
+    @Test func aDifferenceIsFoundInEveryFact() throws {
+        let records = LibraryFixture.records
+        func library(_ change: (inout SongRecord) -> Void = { _ in }) throws -> LibrarySnapshot {
+            var builder = LibraryBuilder()
+            for var record in records.shuffled() {
+                if record.songID == "ff2" { change(&record) }
+                builder.add(record)
+            }
+            return try builder.build(info: LibraryFixture.info, file: nil)
+        }
+        let former = try library()
+        #expect(try LibraryDifference.between(former, library()) == .none)
+        let changes: [(inout SongRecord) -> Void] = [
+            { $0.songID = "other" }, { $0.uri = "else/where.flac" }, { $0.tags.append(TagValue(.mood, "x")) },
+            { $0.tags.removeLast() }, { $0.duration = 1 }, { $0.lastModified = 1 }, { $0.added = 1 },
+            { $0.format = AudioFormat(sampleRate: 8000, sampleFormat: .s8, channels: 1) }, { $0.size = 7 },
+            { $0.suffix = "abc" }, { $0.contentType = "a/b" }, { $0.bitRate = 7 }, { $0.coverArt = "c" },
+            { $0.albumID = "a" }, { $0.artistID = "a" }, { $0.replayGain = ReplayGain(trackGain: 1) },
+        ]
+        for (number, change) in changes.enumerated() {
+            #expect(try LibraryDifference.between(former, library(change)) == .content, "change \(number)")
+        }
+        let marks: [(inout SongRecord) -> Void] = [
+            { $0.userRating = $0.userRating == 4 ? 3 : 4 }, { $0.isStarred.toggle() }, { $0.playCount += 9 },
+        ]
+        for change in marks { #expect(try LibraryDifference.between(former, library(change)) == .annotations) }
+    }
+}
