@@ -20,17 +20,19 @@ final class PersistentServer: Sendable {
     /// - Parameters:
     ///   - isComplete: whether the library is all that the server has.
     ///   - serverID: the server that the library comes from.
+    ///   - formerURIs: URIs that songs had before, with the songs' ids.
     init(
         _ folder: TemporaryFolder,
         _ records: [SongRecord] = LibraryFixture.records,
         isComplete: Bool = true,
         serverID: String = "test",
+        formerURIs: [String: String] = [:],
         pauses: Bool = true,
         outputs: [OutputState] = [OutputState(name: "test", plugin: "null", isEnabled: true)],
         mode: QueueMode = .threeTier,
         log: Log = .silent
     ) async throws {
-        library = try Self.library(records, isComplete: isComplete, serverID: serverID)
+        library = try Self.library(records, isComplete: isComplete, serverID: serverID, formerURIs)
         store = try Store(path: folder.path("store.sqlite"), log: log)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
@@ -82,17 +84,23 @@ final class PersistentServer: Sendable {
     private static func library(
         _ records: [SongRecord],
         isComplete: Bool,
-        serverID: String
+        serverID: String,
+        _ formerURIs: [String: String] = [:]
     ) throws -> LibrarySnapshot {
         var builder = LibraryBuilder()
         for record in records { builder.add(record) }
+        for (uri, songID) in formerURIs { builder.addAlias(uri: uri, songID: songID) }
         let info = LibraryInfo(serverID: serverID, serverName: serverID, isComplete: isComplete)
         return try builder.build(info: info, file: nil)
     }
 
     /// The server has other songs now.
-    func replaceLibrary(_ records: [SongRecord], isComplete: Bool = true) throws {
-        let snapshot = try Self.library(records, isComplete: isComplete, serverID: "test")
+    func replaceLibrary(
+        _ records: [SongRecord],
+        isComplete: Bool = true,
+        formerURIs: [String: String] = [:]
+    ) throws {
+        let snapshot = try Self.library(records, isComplete: isComplete, serverID: "test", formerURIs)
         onCore { server in
             let translation = SongTranslation(from: server.library, to: snapshot)
             server.replaceLibrary(snapshot, translation, hasChanged: true)

@@ -62,8 +62,10 @@ extension MusicSource {
     /// What songs were called stays valid, also when the image, which is only a cache, is deleted.
     private func keepFormerURIs(of snapshot: LibrarySnapshot, isNewerThan former: LibrarySnapshot) {
         guard snapshot.info.isComplete else { return }
-        let known = Set(former.formerURIs.map(\.uri))
-        let new = snapshot.formerURIs.filter { !known.contains($0.uri) }
+        let known = Set(former.formerURIs.map { FormerURI(uri: $0.uri, songID: former.songID($0.song)) })
+        let new = snapshot.formerURIs.filter {
+            !known.contains(FormerURI(uri: $0.uri, songID: snapshot.songID($0.song)))
+        }
         guard !new.isEmpty else { return }
         let songs = Dictionary(new.map { ($0.uri, snapshot.songID($0.song)) }) { $1 }
         store.keepAliases(songs, of: id)
@@ -73,4 +75,10 @@ extension MusicSource {
         guard let method = client.workingAuthentication else { return }
         store.keep(method.rawValue, as: "authentication", about: id)
     }
+}
+
+/// A URI that a song had before.
+private struct FormerURI: Hashable {
+    var uri: String
+    var songID: String
 }

@@ -6,7 +6,7 @@ import QueueEngine
 ///
 /// A key stays the same for a song as long as the process lives, whatever the snapshots do to its index, its URI and its
 /// tags. A song that is not in the library, now or yet, keeps its last record, so that queue entries stay readable; it is
-/// found by its id when it appears. Owned by the core.
+/// found by its id when it appears, or, where the server has given it another id, by its URI. Owned by the core.
 final class SongTable {
     /// What a key stands for at the moment.
     enum Song {
@@ -35,6 +35,8 @@ final class SongTable {
     /// The keys of what has one in `names.streams`.
     private var streamKeys: [StreamSong: UInt32] = [:]
     private var streamLimit = 1_000
+    /// Whether keys stand for songs that have another id than what was saved says.
+    private(set) var hasNewIDs = false
 
     private static let absent = SongNames.absent
 
@@ -51,6 +53,7 @@ final class SongTable {
             } else if let index = names.index(of: song), keys[Int(index.rawValue)] == Self.absent {
                 names.indexes.append(index.rawValue)
                 keys[Int(index.rawValue)] = key
+                if library.songID(index) != song.songID { hasNewIDs = true }
             } else {
                 names.indexes.append(Self.absent)
                 names.gone[key] = song
@@ -112,6 +115,9 @@ final class SongTable {
                 let song = SongIndex(rawValue: names.indexes[row])
                 if let successor = translation[song] {
                     names.indexes[row] = successor.rawValue
+                    if translation.hasNewIDs, former.library.songID(song) != snapshot.songID(successor) {
+                        hasNewIDs = true
+                    }
                 } else {
                     names.gone[key] = GoneSong(song, of: former.library)
                     names.indexes[row] = Self.absent
@@ -121,11 +127,18 @@ final class SongTable {
                 names.gone[key] = nil
                 names.indexes[row] = successor.rawValue
                 changed.insert(SongKey(key))
+                if snapshot.songID(successor) != known.songID { hasNewIDs = true }
             }
             if names.indexes[row] != Self.absent { keys[Int(names.indexes[row])] = key }
         }
         self.keys = keys
         return changed
+    }
+
+    /// Whether what was saved has to be written anew because of other ids; asked once.
+    func takeNewIDs() -> Bool {
+        defer { hasNewIDs = false }
+        return hasNewIDs
     }
 }
 
@@ -177,7 +190,13 @@ struct SongNames: Sendable {
     var absentKeys: some Collection<UInt32> { gone.keys }
 
     fileprivate func index(of song: SongTable.GoneSong) -> SongIndex? {
-        song.serverID == library.info.serverID ? library.song(id: song.songID) : nil
+        guard song.serverID == library.info.serverID else { return nil }
+        let same = library.song(id: song.songID)
+        // Before a library is complete, a song that is not there may still come, and another one may stand in its place.
+        guard library.info.isComplete, !song.uri.isEmpty else { return same }
+        // Where a server has given its ids to other songs, the URI is what is left.
+        if same == nil || library.hasReassignedIDs { return library.song(uri: song.uri) ?? same }
+        return same
     }
 }
 
@@ -216,15 +235,27 @@ extension SongTable.GoneSong {
     }
 }
 
-/// Where the songs of one snapshot are in another; found by their ids.
+/// Where the songs of one snapshot are in another: found by their ids, else by their URIs, which lead to songs that have
+/// other ids now.
 struct SongTranslation: Sendable {
     private let successors: [UInt32]
+    /// Whether some songs have other ids.
+    let hasNewIDs: Bool
 
     /// Takes some 100 ns a song: not for the core.
     init(from old: LibrarySnapshot, to new: LibrarySnapshot) {
+        let keepsIDs = old.idGeneration == new.idGeneration
+        var hasNewIDs = false
         successors = (0..<UInt32(clamping: old.statistics.songs)).map { index in
-            new.song(id: old.songID(SongIndex(rawValue: index)))?.rawValue ?? .max
+            let song = SongIndex(rawValue: index)
+            if keepsIDs, let same = new.song(id: old.songID(song)) { return same.rawValue }
+            guard new.info.isComplete, let same = new.song(uri: old.uri(song)) else { return .max }
+            // What was there before under its own id is another song, which has taken this one's place.
+            if keepsIDs, old.song(id: new.songID(same)) != nil { return .max }
+            hasNewIDs = true
+            return same.rawValue
         }
+        self.hasNewIDs = hasNewIDs
     }
 
     subscript(song: SongIndex) -> SongIndex? {

@@ -43,6 +43,12 @@ final class PartitionSaver {
         if !isTicking, partition.queue.state == .playing { scheduleTick() }
     }
 
+    /// Songs in the queue have other ids than what is saved.
+    func saveAnew() {
+        writer.forget()
+        noteChange()
+    }
+
     /// Saves for the last time.
     func finish() {
         guard !isFinished else { return }

@@ -24,6 +24,7 @@ extension Partition {
         // First of all, so that nothing is heard too loud or where it shall not be heard.
         restore(saved.settings)
         _ = takeEvents()
+        if songs.takeNewIDs() { saver?.saveAnew() }
         guard let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else { return }
         // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
         guard source(of: current) != nil else { return }

@@ -79,8 +79,8 @@ final class QueueWriter: Sendable {
         )
     }
 
-    /// After a failure nobody knows what is there.
-    private func forget() {
+    /// What is there is not to be built upon, after a failure or when songs have other ids: the next save writes everything.
+    func forget() {
         state.withLock { state in
             state.lists = nil
             state.settings = [:]

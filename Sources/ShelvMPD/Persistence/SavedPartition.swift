@@ -179,7 +179,8 @@ private struct SavedQueueReader {
     private mutating func readWhatIsKnown() throws {
         for place in songs.indices {
             let song = songs[place]
-            if song.serverID == library.info.serverID, library.song(id: song.songID) != nil { continue }
+            let isKnown = song.serverID == library.info.serverID && library.song(id: song.songID) != nil
+            if isKnown, !library.hasReassignedIDs { continue }
             let row = try database.rows(
                 "SELECT uri, record FROM queue_song WHERE partition = ? AND server = ? AND song = ?",
                 .text(partition),

@@ -264,6 +264,7 @@ final class Server {
         let changed = songs.replaceLibrary(with: snapshot, translation)
         library = snapshot
         if !changed.isEmpty { defaultPartition.songsChanged(changed) }
+        if songs.takeNewIDs() { defaultPartition.saver?.saveAnew() }
         if hasChanged { raise(.database) }
     }
 
