@@ -8,6 +8,15 @@ import Synchronization
 final class AudioTap: Sendable {
     struct State {
         var queue = SampleQueue()
+        /// What comes in while the samples of `queue` go out.
+        var incoming = SampleQueue()
+        var fade: TapFade?
+        /// What to call when the overlap is over.
+        var passed: (@Sendable () -> Void)?
+        /// A load that came to nothing; its samples are dropped.
+        var refused: UInt32?
+        /// How many frames of the latest load were written.
+        var taken: (load: UInt32, frames: Int) = (0, 0)
         /// Samples of this load and older ones are dropped.
         var discarded: UInt32 = 0
         /// Grows with each cut.
@@ -24,6 +33,7 @@ final class AudioTap: Sendable {
 
         /// Whether a load came after the discarded ones; numbers begin anew at their limit.
         func isWanted(_ load: UInt32) -> Bool {
+            guard load != refused else { return false }
             let distance = (load &- discarded) % AudioTap.loadLimit
             return 0 < distance && distance < AudioTap.loadLimit / 2
         }
@@ -52,8 +62,10 @@ final class AudioTap: Sendable {
             // In real time libmpv must never wait for us.
             _ = monitor.wait { state in
                 if state.isClosing || !state.isWanted(block.load) { return true }
-                if !isTimed && state.queue.length > AudioTap.limit { return nil }
-                state.queue.append(block)
+                let isIncoming = state.fade?.to == block.load
+                let waiting = isIncoming ? state.incoming.length : state.queue.length
+                if !isTimed && waiting > AudioTap.limit { return nil }
+                if isIncoming { state.incoming.append(block) } else { state.queue.append(block) }
                 return true
             }
             monitor.update { _ in }
@@ -103,7 +115,11 @@ final class AudioTap: Sendable {
         monitor.update { state in
             state.cuts += 1
             state.discarded = load
-            if isTimed { state.queue.removeAll() }
+            if isTimed {
+                state.queue.removeAll()
+                state.incoming.removeAll()
+                state.fade = nil
+            }
         }
     }
 

@@ -3,23 +3,36 @@ import Glibc
 
 /// Owns an `mpv_handle`; the only file that speaks libmpv's C. Every call is asynchronous and returns at once.
 ///
-/// `@unchecked Sendable`: `mpv_wakeup`, all that other threads call, is safe from any of them; everything else, and
-/// `destroy`, is called by the player's thread alone, and `MPVPlayer` does not wake a handle that is destroyed.
+/// `@unchecked Sendable`: made on one thread and then used by the player's thread alone.
 @safe final class MPVHandle: @unchecked Sendable {
     private let raw: OpaquePointer
     /// Lives as long as libmpv may open streams.
     private let registry: StreamRegistry
+    /// Called by libmpv on its threads when there is something to tell, until `destroy` returns.
+    private let waker: Waker
+
+    private final class Waker: Sendable {
+        let wake: @Sendable () -> Void
+
+        init(_ wake: @escaping @Sendable () -> Void) { self.wake = wake }
+    }
 
     /// Makes and starts libmpv. Takes some milliseconds.
     ///
+    /// - Parameter wake: called on any thread when `next` has something to give; must not block.
     /// - Throws: `PlayerError` naming the option that this libmpv refuses, if it is one.
-    init(options: [(String, String)], registry: StreamRegistry) throws(PlayerError) {
+    init(
+        options: [(String, String)],
+        registry: StreamRegistry,
+        wake: @escaping @Sendable () -> Void
+    ) throws(PlayerError) {
         // libmpv refuses to start where numbers are written in another way.
         unsafe setlocale(LC_NUMERIC, "C")
         shelv_silence_audio_libraries()
         guard let handle = unsafe mpv_create() else { throw PlayerError("libmpv cannot be started") }
         unsafe raw = handle
         self.registry = registry
+        waker = Waker(wake)
         do throws(PlayerError) {
             for (name, value) in options {
                 let code = unsafe mpv_set_option_string(handle, name, value)
@@ -34,6 +47,7 @@ import Glibc
                 let tag = UInt64(index)
                 try Self.check(unsafe mpv_observe_property(handle, tag, property.rawValue, format.raw), "observe")
             }
+            unsafe mpv_set_wakeup_callback(handle, wakePlayer, Unmanaged.passUnretained(waker).toOpaque())
         } catch {
             unsafe mpv_terminate_destroy(handle)
             throw error
@@ -49,9 +63,6 @@ import Glibc
         guard let text = unsafe mpv_error_string(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }
-
-    /// Ends `wait` early. Any thread, while the handle is not destroyed.
-    func wake() { unsafe mpv_wakeup(raw) }
 
     /// Ends libmpv; blocks until its threads and streams are gone. Nothing may be called afterwards.
     func destroy() { unsafe mpv_terminate_destroy(raw) }
@@ -100,9 +111,13 @@ import Glibc
         unsafe mpv_get_property_async(raw, tag, property.rawValue, format.raw)
     }
 
-    /// Waits for the next event, at most so many seconds; negative means for ever. Blocks.
-    func wait(_ seconds: Double) -> MPVEvent {
-        guard let event = unsafe mpv_wait_event(raw, seconds)?.pointee else { return .nothing }
+    fileprivate static func wake(_ context: UnsafeMutableRawPointer) {
+        unsafe Unmanaged<Waker>.fromOpaque(context).takeUnretainedValue().wake()
+    }
+
+    /// What libmpv has told next, or `.nothing`.
+    func next() -> MPVEvent {
+        guard let event = unsafe mpv_wait_event(raw, 0)?.pointee else { return .nothing }
         switch unsafe event.event_id {
         case MPV_EVENT_NONE:
             return .nothing
@@ -163,6 +178,12 @@ import Glibc
             isOutputFailure: error == MPV_ERROR_AO_INIT_FAILED.rawValue
         )
     }
+}
+
+/// libmpv has something to tell; it must not be called from here.
+private func wakePlayer(_ context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe MPVHandle.wake(context)
 }
 
 extension MPVValue.Format {

@@ -34,18 +34,19 @@ public final class MPVPlayer: Player {
                     isTimed: configuration.isTimed
                 ) { output, problem in mailbox.post(.outputProblem(tapped[output], problem)) }
             }
-            let outputs = OutputBoard(configuration.outputs, tap: tap, tapped: tapped)
+            let outputs = OutputBoard(configuration.outputs, tap: tap, tapped: tapped, isTimed: configuration.isTimed)
             let registry = StreamRegistry()
-            let options =
-                MPVHandle.options(isTimed: configuration.isTimed) + [
-                    ("ao", outputs.selection.driver), ("audio-device", outputs.selection.device),
-                ]
-            let handle = try MPVHandle(options: options, registry: registry)
-            mailbox.attach(handle)
+            let basics = MPVHandle.options(isTimed: configuration.isTimed)
+            let options = basics + outputs.options
+            let wake: @Sendable () -> Void = { mailbox.wake() }
+            let handle = try MPVHandle(options: options, registry: registry, wake: wake)
             mailbox.post(.volume(configuration.volume))
             let started = startThread(named: "player") {
                 PlayerCore(
                     handle: handle,
+                    makeHandle: { options throws(PlayerError) in
+                        try MPVHandle(options: basics + options, registry: registry, wake: wake)
+                    },
                     registry: registry,
                     cache: cache,
                     mailbox: mailbox,
@@ -83,6 +84,8 @@ public final class MPVPlayer: Player {
     public func stop() { mailbox.post(.stop) }
 
     public func setVolume(_ percent: Int) { mailbox.post(.volume(percent)) }
+
+    public func setCrossfade(_ settings: CrossfadeSettings) { mailbox.post(.crossfade(settings)) }
 
     public func setOutput(_ index: Int, enabled: Bool) { mailbox.post(.output(index, enabled: enabled)) }
 

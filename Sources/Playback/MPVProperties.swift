@@ -18,6 +18,8 @@ enum MPVProperty: String, CaseIterable {
     case volume
     case output = "ao"
     case device = "audio-device"
+    /// The tags in the file: a map of texts.
+    case metadata
 
     /// The observed ones, with the format to get them in.
     static let observed: [(MPVProperty, MPVValue.Format)] = [

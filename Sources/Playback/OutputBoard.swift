@@ -9,6 +9,8 @@ struct OutputBoard {
 
     let configurations: [OutputConfiguration]
     let tap: AudioTap?
+    /// Whether outputs without a device run in real time.
+    let isTimed: Bool
     private var enabled: [Bool]
     /// Places of the tap's outputs in the configuration.
     private let tapped: [Int]
@@ -19,10 +21,11 @@ struct OutputBoard {
 
     /// - Parameters:
     ///   - tapped: places in `configurations` of the outputs that `tap` serves, in its order.
-    init(_ configurations: [OutputConfiguration], tap: AudioTap?, tapped: [Int]) {
+    init(_ configurations: [OutputConfiguration], tap: AudioTap?, tapped: [Int], isTimed: Bool) {
         self.configurations = configurations
         self.tap = tap
         self.tapped = tapped
+        self.isTimed = isTimed
         enabled = configurations.map(\.enabled)
     }
 
@@ -42,28 +45,34 @@ struct OutputBoard {
         return (driver, chosen.driver.map { "\($0)/\(name)" } ?? name)
     }
 
-    /// libmpv's `af` for a load: its gain, then the tap, at the very end.
+    /// The same as options of a new libmpv.
+    var options: [(String, String)] { [("ao", selection.driver), ("audio-device", selection.device)] }
+
+    /// Whether libmpv itself makes the sound of some output.
+    var hasDevice: Bool { selection.driver != "null" }
+
+    /// libmpv's `af` for a load: its part, its gain, then the tap, at the very end.
     ///
     /// - Parameter start: where the load begins. libmpv drops the samples before it, and those behind the end, only
     ///   behind the filters, too late for the tap.
-    func filters(of source: AudioSource, load: UInt64, start: Duration) -> String {
+    func filters(of source: AudioSource, load: UInt64, start: Duration) -> [String] {
         var filters: [String] = []
         if tap != nil {
             var trims: [String] = []
             if start > .zero { trims.append("start=\(start.nanoseconds / 1000)us") }
             if let end = source.end { trims.append("end=\(end.nanoseconds / 1000)us") }
-            if !trims.isEmpty { filters.append("atrim=" + trims.joined(separator: ":")) }
+            if !trims.isEmpty { filters.append("@trim:lavfi=[atrim=\(trims.joined(separator: ":"))]") }
         }
         if let gain = source.gain, gain.isFinite, gain != 0 {
             let hundredths = Int((min(max(gain, -60), 30) * 100).rounded())
-            filters.append("volume=volume=\(decimal(hundredths, digits: 2))dB:precision=float")
+            filters.append("@gain:lavfi=[volume=volume=\(decimal(hundredths, digits: 2))dB:precision=float]")
         }
-        if let tap { filters.append(tap.filter(load: load)) }
-        return filters.isEmpty ? "" : "lavfi=[\(filters.joined(separator: ","))]"
+        if let tap { filters.append("@tap:lavfi=[\(tap.filter(load: load))]") }
+        return filters
     }
 
     /// Switches an output on or off; unknown ones are ignored. Returns whether libmpv plays to another device now.
-    mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ handle: MPVHandle) -> Bool {
+    mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ decks: [Deck]) -> Bool {
         guard configurations.indices.contains(index), enabled[index] != isEnabled else { return false }
         let old = selection
         enabled[index] = isEnabled
@@ -71,15 +80,17 @@ struct OutputBoard {
         guard selection != old else { return false }
         problem = nil
         retryDue = .max
-        handle.set(.device, selection.device)
-        handle.set(.output, selection.driver)
+        for deck in decks {
+            deck.handle.set(.device, selection.device)
+            deck.handle.set(.output, selection.driver)
+        }
         return true
     }
 
     /// Sets the volume, 0...100, by the law of MPD's software mixer: loudness grows evenly over the scale.
-    func setVolume(_ percent: Int, _ handle: MPVHandle) {
+    func setVolume(_ percent: Int, _ decks: [Deck]) {
         let gain = Self.gain(ofVolume: percent)
-        handle.set(.volume, Self.mpvVolume(ofGain: gain))
+        for deck in decks { deck.handle.set(.volume, Self.mpvVolume(ofGain: gain)) }
         tap?.setGain(Float(gain))
     }
 
@@ -105,9 +116,9 @@ struct OutputBoard {
     }
 
     /// Looks for the device again.
-    mutating func retry(_ handle: MPVHandle) {
+    mutating func retry(_ decks: [Deck]) {
         retryDue = monotonicNow().advanced(by: Self.retryInterval)
-        handle.command(["ao-reload"])
+        for deck in decks { deck.handle.command(["ao-reload"]) }
     }
 }
 

@@ -33,6 +33,9 @@ public protocol Player: AnyObject, Sendable {
     /// Sets the software volume: 0 is silence, 100 leaves the samples alone. Clamped; kept from song to song.
     func setVolume(_ percent: Int)
 
+    /// Sets how songs overlap, from the next change of song on.
+    func setCrossfade(_ settings: CrossfadeSettings)
+
     /// Sets whether an output takes part; `index` counts the configured outputs from 0. Playback goes on.
     func setOutput(_ index: Int, enabled: Bool)
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What is put into the player's mailbox: calls of `Player`, and news from its other threads.
 enum PlayerCommand: Sendable {
     case load(PlaybackID, AudioSource, at: Duration, paused: Bool)
@@ -9,51 +7,62 @@ enum PlayerCommand: Sendable {
     case seek(Duration)
     case stop
     case volume(Int)
+    case crossfade(CrossfadeSettings)
     case output(Int, enabled: Bool)
     case shutdown
     case fetch(PlaybackID, FetchNotice)
     case outputProblem(Int, String?)
     /// The taps have written everything up to the end of a song.
     case drained(PlaybackID)
+    /// The taps have written the overlap of the song before this one with it.
+    case faded(PlaybackID)
 }
 
 /// The player's mailbox: any thread puts commands in, the player's thread takes them out.
 final class PlayerMailbox: Sendable {
     private struct State {
         var commands: [PlayerCommand] = []
-        var handle: MPVHandle?
+        /// Something is to be looked at.
+        var isAwake = false
         var isClosed = false
     }
 
-    private let state = Mutex(State())
-
-    /// Sets whom to wake.
-    func attach(_ handle: MPVHandle) { state.withLock { $0.handle = handle } }
+    private let monitor = Monitor(State())
 
     /// Puts a command in and wakes the player. Returns at once.
     func post(_ command: PlayerCommand) {
-        state.withLock { state in
+        monitor.update { state in
             guard !state.isClosed else { return }
             state.commands.append(command)
-            // With the lock held, so that it can't be destroyed in between.
-            if state.commands.count == 1 { state.handle?.wake() }
+            state.isAwake = true
+        }
+    }
+
+    /// Wakes the player, because libmpv has something to tell. Any thread.
+    func wake() { monitor.update { $0.isAwake = true } }
+
+    /// Blocks until somebody wakes the player, or until a moment of the monotonic clock.
+    func sleep(until deadline: UInt64) {
+        _ = monitor.wait(until: deadline) { state -> Bool? in
+            guard state.isAwake else { return nil }
+            state.isAwake = false
+            return true
         }
     }
 
     /// Takes everything out, in order.
     func take() -> [PlayerCommand] {
-        state.withLock { state in
+        monitor.withLock { state in
             defer { state.commands = [] }
             return state.commands
         }
     }
 
-    /// Refuses further commands and never wakes the handle again.
+    /// Refuses further commands.
     func close() {
-        state.withLock { state in
+        monitor.withLock { state in
             state.isClosed = true
             state.commands = []
-            state.handle = nil
         }
     }
 }

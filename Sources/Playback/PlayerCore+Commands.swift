@@ -12,6 +12,7 @@ extension PlayerCore {
     private func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
         handle.set(.pause, isPaused)
+        if fade?.isRunning == true { other?.handle.set(.pause, isPaused) }
         outputs.tap?.setPaused(isPaused)
     }
 
@@ -32,6 +33,7 @@ extension PlayerCore {
 
     /// Has libmpv play the current song from a position, in place of everything it has.
     func start(_ slot: Slot, at position: Duration) {
+        if fade != nil { dropFade() }
         outputs.tap?.cut(through: loads)
         isInNext = false
         seekInFlight = nil
@@ -45,16 +47,20 @@ extension PlayerCore {
             next.isSounding = false
             next.outcome = nil
         }
-        send(slot, flags: "replace", at: position)
+        send(slot, to: deck, flags: "replace", at: position)
         report(position, advances: false)
         patienceDue = monotonicNow().advanced(by: Self.patienceAtStart)
     }
 
-    private func send(_ slot: Slot, flags: String, at position: Duration) {
+    /// Has a deck load a slot's song.
+    ///
+    /// - Parameter fade: a filter for the way in, where the song overlaps with the one before it.
+    func send(_ slot: Slot, to deck: Deck, flags: String, at position: Duration, fade: String? = nil) {
         guard slot.song != nil || slot.stream != nil else { return }
         if slot.number > 0 { registry.remove(number: slot.number) }
         loads += 1
         slot.number = loads
+        slot.deck = deck
         slot.entry = nil
         slot.isLoaded = false
         slot.isSounding = false
@@ -68,9 +74,9 @@ extension PlayerCore {
         if let stream = slot.stream { options += stream.options }
         if position > .zero { options.append(("start", "+" + Self.seconds(position))) }
         if let end = slot.source.end { options.append(("end", "+" + Self.seconds(end))) }
-        let filters = outputs.filters(of: slot.source, load: slot.number, start: position)
-        if !filters.isEmpty { options.append(("af", filters)) }
-        handle.load(
+        let filters = outputs.filters(of: slot.source, load: slot.number, start: position) + [fade].compactMap { $0 }
+        if !filters.isEmpty { options.append(("af", filters.joined(separator: ","))) }
+        deck.handle.load(
             slot.stream?.address.url ?? StreamRegistry.address(of: slot.number),
             flags: flags,
             options: options,
@@ -89,21 +95,25 @@ extension PlayerCore {
     /// Gives the next song to libmpv as soon as the current one is known to be audio, so that libmpv does not run on to
     /// it after a failure.
     func appendNext() {
-        guard let next, next.number == 0, let current, current.isLoaded, !isInNext else { return }
+        guard let next, next.number == 0, let current, current.isLoaded, !isInNext, fade == nil else { return }
         guard next.song != nil || open(next, isEager: current.song?.isComplete ?? true) else { return }
-        send(next, flags: "append-play", at: next.source.start)
+        if planFade(from: current, to: next) { return }
+        send(next, to: deck, flags: "append-play", at: next.source.start)
     }
 
     /// Forgets the song that follows.
     func cancelPreload() {
         guard let next else { return }
-        self.next = nil
         let wasGiven = next.number > 0
+        let wasFading = fade?.isRunning == true
+        let wasOnOther = fade != nil
+        if wasOnOther { dropFade() }
+        self.next = nil
         release(next)
-        if isInNext {
+        if isInNext || wasFading {
             // libmpv has left the song that is still heard: back to it.
             if let current { start(current, at: position.elapsed(at: monotonicNow())) }
-        } else if wasGiven {
+        } else if wasGiven && !wasOnOther {
             handle.command(["playlist-remove", "1"])
         }
     }
@@ -121,7 +131,7 @@ extension PlayerCore {
         guard let current else { return }
         let target = max(.zero, target)
         // With a tap too: it gets samples before libmpv drops those that come before the target.
-        guard current.isLoaded, current.outcome == nil, !isInNext, outputs.tap == nil else {
+        guard current.isLoaded, current.outcome == nil, !isInNext, fade == nil, outputs.tap == nil else {
             start(current, at: target)
             return
         }
@@ -136,7 +146,7 @@ extension PlayerCore {
     func stop() {
         guard let current else { return }
         outputs.tap?.cut(through: loads)
-        handle.command(["stop"])
+        for deck in decks { deck.handle.command(["stop"]) }
         forgetSongs()
         emit(.ended(current.id, .stopped))
     }
@@ -147,7 +157,7 @@ extension PlayerCore {
         start(current, at: position.elapsed(at: monotonicNow()))
     }
 
-    private static func seconds(_ duration: Duration) -> String {
+    static func seconds(_ duration: Duration) -> String {
         decimal(Int(duration.nanoseconds / 1000), digits: 6)
     }
 }

@@ -4,26 +4,28 @@ import Logging
 
 extension PlayerCore {
     /// The song that libmpv is at.
-    var playing: Slot? {
-        guard let entry else { return nil }
-        if current?.entry == entry { return current }
-        return next?.entry == entry ? next : nil
+    var playing: Slot? { song(on: deck) }
+
+    /// The song that a deck is at.
+    func song(on deck: Deck) -> Slot? {
+        guard let entry = deck.entry else { return nil }
+        return [current, next].compactMap { $0 }.first { $0.deck === deck && $0.entry == entry }
     }
 
-    func take(_ event: MPVEvent) {
+    func take(_ event: MPVEvent, from deck: Deck) {
         switch event {
         case .startFile(let entry):
-            self.entry = entry
+            deck.entry = entry
             arrive()
         case .fileLoaded:
-            playing?.isLoaded = true
-            appendNext()
+            song(on: deck)?.isLoaded = true
+            if deck === self.deck { appendNext() } else { otherIsReady() }
         case .playbackRestart:
-            restarted()
+            restarted(on: deck)
         case .endFile(let entry, let end, let message, let isOutputFailure):
-            ended(entry, end, message, isOutputFailure: isOutputFailure)
+            ended(entry, on: deck, end, message, isOutputFailure: isOutputFailure)
         case .property(let property, let value):
-            changed(property, value)
+            changed(property, value, of: deck)
         case .reply(let tag, let isError, let value):
             answered(Tag(rawValue: tag), isError: isError, value)
         case .log(let line):
@@ -38,9 +40,7 @@ extension PlayerCore {
         case .none:
             break
         case .load:
-            guard let slot = [current, next].compactMap({ $0 }).first(where: { $0.number == tag.number }) else {
-                return
-            }
+            guard let slot = slot(tag.number) else { return }
             if case .integer(let entry) = value["playlist_entry_id"], !isError {
                 slot.entry = entry
                 arrive()
@@ -49,6 +49,8 @@ extension PlayerCore {
             }
         case .position:
             guard !isError, let seconds = value.number else { return }
+            // For what an overlap waits for.
+            if fade?.stage == .loading, current?.format != nil { otherIsReady() }
             positionIs(seconds, number: tag.number)
         case .bitRate:
             guard !isError, let bits = value.number, bits >= 0, bits < 1e9, let current,
@@ -60,10 +62,18 @@ extension PlayerCore {
                 emit(.bitRate(current.id, rate))
             }
         case .codec:
-            if !isError, playing?.number == tag.number { changed(.audioCodec, value) }
+            if !isError, let slot = slot(tag.number), let deck = slot.deck, song(on: deck) === slot {
+                changed(.audioCodec, value, of: deck)
+            }
+        case .metadata:
+            guard let slot = slot(tag.number) else { return }
+            slot.metadata = isError ? .none : value
+            otherIsReady()
         case .parameters:
-            guard let slot = playing, slot.number == tag.number, slot.format == nil else { return }
-            changed(.audioParameters, isError ? .none : value)
+            guard let slot = slot(tag.number), slot.format == nil, let deck = slot.deck, song(on: deck) === slot
+            else { return }
+            changed(.audioParameters, isError ? .none : value, of: deck)
+            if deck !== self.deck { return }
             // A paused song is not looked at again, so until this is known it is.
             if slot.format == nil { pollDue = min(pollDue, monotonicNow().advanced(by: .milliseconds(100))) }
         case .seek:
@@ -77,11 +87,16 @@ extension PlayerCore {
         }
     }
 
+    /// The song of a load.
+    private func slot(_ number: UInt64) -> Slot? {
+        [current, next].compactMap { $0 }.first { $0.number == number }
+    }
+
     // MARK: Natural change of song
 
     /// libmpv is at an entry: is it the next song's?
     private func arrive() {
-        guard let next, let entry, next.entry == entry, !isInNext else { return }
+        guard let next, let entry = deck.entry, next.deck === deck, next.entry == entry, !isInNext else { return }
         isInNext = true
         emit(.committed(next.id))
         // Until libmpv says when the new song will be heard: when the old one must be over.
@@ -100,6 +115,11 @@ extension PlayerCore {
         toldTrouble = nil
         release(old)
         handle.command(["playlist-remove", "0"])
+        becomeCurrent(new, elapsed: elapsed)
+    }
+
+    /// The next song has taken the place of the current one.
+    func becomeCurrent(_ new: Slot, elapsed: Duration) {
         new.isAnnounced = true
         emit(.audible(new.id))
         tellFacts(new)
@@ -108,18 +128,22 @@ extension PlayerCore {
         if !new.isSounding { patienceDue = monotonicNow().advanced(by: Self.patienceInSong) }
         switch new.outcome {
         case .failed(let failure): fail(failure)
-        case .ended where isIdle: drain()
+        case .ended where deck.isIdle: drain()
         case .ended, nil: break
         }
     }
 
     // MARK: Sound and silence
 
-    private func restarted() {
-        guard let slot = playing else { return }
+    private func restarted(on deck: Deck) {
+        guard let slot = song(on: deck) else { return }
         slot.isSounding = true
         // Most songs look like the one before; for the others a change is told.
         if slot.format == nil { formatIs(slot) }
+        guard deck === self.deck else {
+            otherIsReady()
+            return
+        }
         if let seek = seekInFlight {
             guard seek.isTaken else { return }
             seekInFlight = nil
@@ -136,8 +160,15 @@ extension PlayerCore {
         askPosition()
     }
 
-    private func ended(_ entry: Int64, _ end: MPVEvent.End, _ message: String, isOutputFailure: Bool) {
-        guard let slot = [current, next].compactMap({ $0 }).first(where: { $0.entry == entry }) else { return }
+    private func ended(
+        _ entry: Int64,
+        on deck: Deck,
+        _ end: MPVEvent.End,
+        _ message: String,
+        isOutputFailure: Bool
+    ) {
+        let songs = [current, next].compactMap { $0 }
+        guard let slot = songs.first(where: { $0.deck === deck && $0.entry == entry }) else { return }
         let fetcher = slot.song?.fetcher
         if let generation = fetcher?.file.monitor.withLock({ $0.generation }), generation != slot.generation {
             // The reader was cut off because the file is another one; the fetcher's notice reloads the song.
@@ -161,10 +192,14 @@ extension PlayerCore {
             outcome = .failed(.permanent("this file can't be played: it is a playlist"))
         }
         slot.outcome = outcome
-        guard slot === current else { return }
+        guard slot === current else {
+            if deck !== self.deck { otherIsReady() }
+            return
+        }
         switch outcome {
+        case .failed where fade?.isRunning == true: fadeIsOver()
         case .failed(let failure): fail(failure)
-        case .ended: if isIdle { becameIdle() }
+        case .ended: if deck.isIdle { becameIdle() }
         }
     }
 
@@ -175,43 +210,49 @@ extension PlayerCore {
             return
         }
         // With a next song on its way libmpv begins it by itself.
-        guard let current, case .ended = current.outcome, next == nil || next?.number == 0 else { return }
+        guard let current, case .ended = current.outcome else { return }
+        if fade != nil { return fadeIsOver() }
+        guard next == nil || next?.number == 0 else { return }
         drain()
     }
 
-    private func changed(_ property: MPVProperty, _ value: MPVValue) {
+    private func changed(_ property: MPVProperty, _ value: MPVValue, of deck: Deck) {
+        let isMain = deck === self.deck
         switch property {
         case .isIdle:
-            isIdle = value.isTrue
-            if isIdle { becameIdle() }
+            deck.isIdle = value.isTrue
+            if deck.isIdle, isMain { becameIdle() }
         case .isStarving:
-            isBuffering = value.isTrue
-            starvationIs(isBuffering)
+            deck.isBuffering = value.isTrue
+            if isMain { starvationIs(deck.isBuffering) }
         case .duration:
-            guard let slot = playing, let seconds = value.number, seconds > 0 else { return }
+            guard let slot = song(on: deck), let seconds = value.number, seconds > 0 else { return }
             let duration = Duration.milliseconds(Int64(clamping: Duration(mpvSeconds: seconds).nanoseconds / 1_000_000))
             guard duration != slot.duration else { return }
             slot.duration = duration
             if slot === current, slot.isAnnounced { emit(.duration(slot.id, duration)) }
         case .audioCodec:
-            decoder.codec = value.text ?? ""
-            playing.map(formatIs)
+            deck.decoder.codec = value.text ?? ""
+            song(on: deck).map(formatIs)
         case .audioParameters:
-            decoder.parameters = value
-            playing.map(formatIs)
+            deck.decoder.parameters = value
+            song(on: deck).map(formatIs)
+            if !isMain { otherIsReady() }
         case .currentOutput:
+            deck.driver = value.text
+            guard isMain else { return }
             let problem = outputs.driverIs(value.text)
             if let problem { emit(.output(index: problem.index, problem: problem.text)) }
-        case .position, .bitRate, .pause, .volume, .output, .device:
+        case .position, .bitRate, .pause, .volume, .output, .device, .metadata:
             break
         }
     }
 
     /// What the decoder makes now is what this song's samples are.
     private func formatIs(_ slot: Slot) {
-        guard let format = DecodedFormat(decoder.parameters, codec: decoder.codec), format != slot.format else {
-            return
-        }
+        guard let decoder = slot.deck?.decoder, let format = DecodedFormat(decoder.parameters, codec: decoder.codec),
+            format != slot.format
+        else { return }
         slot.format = format
         if slot === current, slot.isAnnounced { emit(.format(slot.id, format)) }
     }
@@ -260,7 +301,7 @@ extension PlayerCore {
             if slot === current, slot.number > 0 {
                 start(slot, at: position.elapsed(at: monotonicNow()))
             } else if slot === next, let current, slot.number > 0 {
-                if isInNext { start(current, at: position.elapsed(at: monotonicNow())) }
+                if isInNext || fade != nil { start(current, at: position.elapsed(at: monotonicNow())) }
             }
         case .flowing, .failed:
             // Failures count when libmpv has used up what came before.

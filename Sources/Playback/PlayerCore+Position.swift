@@ -27,7 +27,7 @@ extension PlayerCore {
             let elapsed = max(clock, min(current.begin, current.knownEnd ?? current.begin))
             // Outputs without a clock show no underrun, so libmpv does not notice that it stands.
             let hasMoved = elapsed != position.elapsed
-            if isStarving && hasMoved && !isBuffering {
+            if isStarving && hasMoved && !deck.isBuffering {
                 starvationIs(false)
             } else if isAdvancing && position.advances && !hasMoved && current.song?.fetcher.isAwaited == true {
                 starvationIs(true)
@@ -54,6 +54,7 @@ extension PlayerCore {
         position = PlaybackPosition(elapsed: elapsed, time: now.advanced(by: wait), advances: advances)
         emit(.position(current.id, position))
         let isWatching = isStarving && !isPaused
+        planFadeDue(elapsed: elapsed, after: wait, advances: advances)
         pollDue = advances || isWatching ? now.advanced(by: isWatching ? Self.patienceInSong : .seconds(1)) : .max
     }
 }

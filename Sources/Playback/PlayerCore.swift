@@ -5,12 +5,17 @@ import Logging
 ///
 /// libmpv decodes ahead: it leaves a song some 0.4 s before the listener does. So there are two views of what plays.
 /// `current` is what the listener hears, and what events speak of; `isInNext` says that libmpv is at `next` already.
+/// While two songs overlap, `other` plays the next one; when the current one is over, the decks change places.
 final class PlayerCore {
     /// How long a song may be silent before the listener is told that it waits.
     static let patienceAtStart = Duration.seconds(1)
     static let patienceInSong = Duration.milliseconds(300)
 
-    let handle: MPVHandle
+    /// Plays the current song.
+    var deck: Deck
+    /// Plays the next song where it overlaps with the current one.
+    var other: Deck?
+    let makeHandle: ([(String, String)]) throws(PlayerError) -> MPVHandle
     let registry: StreamRegistry
     let cache: AudioCache
     let mailbox: PlayerMailbox
@@ -20,17 +25,10 @@ final class PlayerCore {
 
     var current: Slot?
     var next: Slot?
-    /// The entry that libmpv has begun last.
-    var entry: Int64?
     var isInNext = false
     var isPaused = false
-    /// What libmpv says of the samples that it decodes, whichever song they belong to.
-    var decoder = (codec: "", parameters: MPVValue.none)
     /// The current song stands for want of bytes.
     var isStarving = false
-    /// libmpv says so.
-    var isBuffering = false
-    var isIdle = true
     /// Number of the last seek, while its first sound is awaited, and whether libmpv has taken it.
     var seekInFlight: (number: UInt64, isTaken: Bool)?
     var seeks: UInt64 = 0
@@ -40,13 +38,21 @@ final class PlayerCore {
     /// The last reported position of the current song.
     var position = PlaybackPosition(elapsed: .zero, time: 0, advances: false)
 
+    var crossfade = CrossfadeSettings()
+    var fade: Fade?
+    var volume = 100
+
     // Moments of the monotonic clock; `.max` means never.
     var pollDue = UInt64.max
     var audibleDue = UInt64.max
     var patienceDue = UInt64.max
+    var fadeDue = UInt64.max
 
+    /// - Parameters:
+    ///   - makeHandle: makes a second libmpv like the first one, with further options.
     init(
         handle: MPVHandle,
+        makeHandle: @escaping ([(String, String)]) throws(PlayerError) -> MPVHandle,
         registry: StreamRegistry,
         cache: AudioCache,
         mailbox: PlayerMailbox,
@@ -54,7 +60,8 @@ final class PlayerCore {
         log: Log,
         emit: @escaping @Sendable (PlayerEvent) -> Void
     ) {
-        self.handle = handle
+        deck = Deck(handle)
+        self.makeHandle = makeHandle
         self.registry = registry
         self.cache = cache
         self.mailbox = mailbox
@@ -62,6 +69,9 @@ final class PlayerCore {
         self.log = log
         emitEvent = emit
     }
+
+    var handle: MPVHandle { deck.handle }
+    var decks: [Deck] { [deck, other].compactMap { $0 } }
 
     /// Works until `shutdown`; then everything is closed and `.closed` was sent.
     func run() {
@@ -72,11 +82,12 @@ final class PlayerCore {
             }
             guard isRunning else { break }
             fireTimers()
-            if case .shutdown = waitForEvent() { break }
+            takeEvents()
+            mailbox.sleep(until: min(pollDue, audibleDue, patienceDue, fadeDue, outputs.retryDue))
         }
         mailbox.close()
         outputs.tap?.beginClosing()
-        handle.destroy()
+        for deck in decks { deck.handle.destroy() }
         outputs.tap?.close()
         if let current { release(current) }
         if let next { release(next) }
@@ -84,13 +95,18 @@ final class PlayerCore {
         emit(.closed)
     }
 
-    private func waitForEvent() -> MPVEvent {
-        let due = min(pollDue, audibleDue, patienceDue, outputs.retryDue)
-        let now = monotonicNow()
-        let seconds = due == .max ? -1 : Double(due > now ? due - now : 0) / 1e9
-        let event = handle.wait(seconds)
-        take(event)
-        return event
+    /// Takes what libmpv has told, of both decks.
+    private func takeEvents() {
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for deck in decks {
+                let event = deck.handle.next()
+                if case .nothing = event { continue }
+                isBusy = true
+                take(event, from: deck)
+            }
+        }
     }
 
     func emit(_ event: PlayerEvent) { emitEvent(event) }
@@ -101,6 +117,10 @@ final class PlayerCore {
             audibleDue = .max
             if isInNext { becomeAudible(elapsed: next?.begin ?? .zero) }
         }
+        if now >= fadeDue {
+            fadeDue = .max
+            fadeIsDue()
+        }
         if now >= pollDue {
             pollDue = .max
             askPosition()
@@ -110,7 +130,7 @@ final class PlayerCore {
             losePatience()
         }
         if now >= outputs.retryDue {
-            outputs.retry(handle)
+            outputs.retry(decks)
             deviceChanged()
         }
     }
@@ -134,12 +154,16 @@ final class PlayerCore {
         case .pause(let isPaused): pause(isPaused)
         case .seek(let position): seek(to: position)
         case .stop: stop()
-        case .volume(let percent): outputs.setVolume(percent, handle)
+        case .volume(let percent):
+            volume = percent
+            outputs.setVolume(percent, decks)
+        case .crossfade(let settings): setCrossfade(settings)
         case .output(let index, let isEnabled):
-            if outputs.setEnabled(index, isEnabled, handle) { deviceChanged() }
+            if outputs.setEnabled(index, isEnabled, decks) { deviceChanged() }
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))
         case .fetch(let id, let notice): take(notice, of: id)
         case .drained(let id): finish(id)
+        case .faded(let id): faded(id)
         case .shutdown: break
         }
     }
@@ -149,7 +173,7 @@ final class PlayerCore {
     /// The current song can't go on.
     func fail(_ failure: PlaybackFailure) {
         guard let current else { return }
-        handle.command(["stop"])
+        for deck in decks { deck.handle.command(["stop"]) }
         forgetSongs()
         emit(.failed(current.id, failure))
     }
@@ -177,6 +201,7 @@ final class PlayerCore {
         isStarving = false
         seekInFlight = nil
         toldTrouble = nil
+        if fade != nil { dropFade() }
         pollDue = .max
         audibleDue = .max
         patienceDue = .max

@@ -25,11 +25,14 @@ struct SampleBlock: Sendable {
 struct SampleQueue: Sendable {
     private var blocks: [SampleBlock] = []
     /// Blocks before this index are gone already.
-    private var first = 0
+    private var start = 0
     /// How long the samples last, at their rates.
     private(set) var length = Duration.zero
 
-    var isEmpty: Bool { first == blocks.count }
+    var isEmpty: Bool { start == blocks.count }
+
+    /// The block that comes next.
+    var first: SampleBlock? { start < blocks.count ? blocks[start] : nil }
 
     mutating func append(_ block: SampleBlock) {
         guard block.frames > 0, block.rate > 0 else { return }
@@ -39,20 +42,20 @@ struct SampleQueue: Sendable {
 
     /// Takes the first block, or its first `limit` frames.
     mutating func next(limit: Int) -> SampleBlock? {
-        guard first < blocks.count else { return nil }
-        let block = blocks[first]
+        guard start < blocks.count else { return nil }
+        let block = blocks[start]
         guard block.frames > limit, limit > 0 else {
-            first += 1
+            start += 1
             // Moving the rest down now and then keeps both the array and the work small.
-            if first == blocks.count || first > 64 {
-                blocks.removeFirst(first)
-                first = 0
+            if start == blocks.count || start > 64 {
+                blocks.removeFirst(start)
+                start = 0
             }
             length -= block.length
             return block
         }
         let head = block.part(0..<limit)
-        blocks[first] = block.part(limit..<block.frames)
+        blocks[start] = block.part(limit..<block.frames)
         length -= head.length
         return head
     }
@@ -60,7 +63,7 @@ struct SampleQueue: Sendable {
     /// Drops all blocks.
     mutating func removeAll() {
         blocks = []
-        first = 0
+        start = 0
         length = .zero
     }
 }

@@ -12,6 +12,11 @@ final class Slot {
     var song: CachedSong?
     /// What libmpv fetches itself.
     let stream: RemoteStream?
+    /// Where it was loaded last.
+    var deck: Deck?
+    /// What the file says of itself, once asked for.
+    var metadata: MPVValue?
+    var wasAskedForMetadata = false
     /// Number of the latest load; a song is loaded again for some seeks.
     var number: UInt64 = 0
     /// libmpv's name for that load, once it has answered.
@@ -25,6 +30,8 @@ final class Slot {
     /// Sound has come since the latest load.
     var isSounding = false
     var outcome: Outcome?
+    /// It cannot overlap with the song before it, though the settings would have it so.
+    var refusesFade = false
     /// The version of the file that this load reads.
     var generation = 0
     var format: DecodedFormat?

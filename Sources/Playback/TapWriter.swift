@@ -29,6 +29,8 @@ struct TapWriter: ~Copyable {
     private static let backlogLimit = Duration.seconds(2)
     /// Being late by more than this means that there was nothing to write: time starts anew.
     private static let lateness: UInt64 = 200_000_000
+    /// A song that comes in is waited for so long; then the old one goes on alone.
+    private static let fadePatience = Duration.milliseconds(150)
 
     private let outputs: [Output?]
     private let monitor: Monitor<AudioTap.State>
@@ -60,7 +62,9 @@ struct TapWriter: ~Copyable {
     mutating func run() {
         adapt(cuts: 0, enabled: monitor.withLock { $0.enabled })
         while true {
-            let deadline = due > monotonicNow() ? due : .max
+            let now = monotonicNow()
+            let moments = [due, due.advanced(by: Self.fadePatience)]
+            let deadline = moments.first { $0 > now } ?? .max
             let (due, isTimed, cuts, enabled) = (due, isTimed, cuts, enabled)
             let step = monitor.wait(until: deadline) { state -> Step? in
                 if state.cuts != cuts || state.enabled != enabled {
@@ -91,8 +95,8 @@ struct TapWriter: ~Copyable {
     }
 
     private static func next(_ state: inout AudioTap.State, due: UInt64, isTimed: Bool) -> Step? {
-        if state.isClosing && (isTimed || state.queue.isEmpty) { return .end }
-        if state.queue.isEmpty {
+        if state.isClosing && (isTimed || state.isEmpty) { return .end }
+        if state.isEmpty {
             if state.drains.isEmpty { return nil }
             defer { state.drains = [] }
             return .settle(state.drains, gain: state.gain)
@@ -102,7 +106,9 @@ struct TapWriter: ~Copyable {
             if state.isPaused && state.drains.isEmpty { return nil }
             if monotonicNow() < due && state.queue.length < backlogLimit { return nil }
         }
-        return state.queue.next(limit: isTimed ? pieceFrames : .max).map { .write($0, gain: state.gain) }
+        let limit = isTimed ? pieceFrames : .max
+        let waits = !isTimed || monotonicNow() < due.advanced(by: fadePatience)
+        return state.next(limit: limit, waits: waits, holds: !isTimed).map { .write($0, gain: state.gain) }
     }
 
     private mutating func write(_ block: SampleBlock, gain: Float) {

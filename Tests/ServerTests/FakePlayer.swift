@@ -11,6 +11,7 @@ final class FakePlayer: Player {
         case seek(Duration)
         case stop
         case volume(Int)
+        case crossfade(CrossfadeSettings)
         case output(Int, Bool)
         case shutdown
     }
@@ -57,6 +58,7 @@ final class FakePlayer: Player {
     func seek(to position: Duration) { note(.seek(position)) }
     func stop() { note(.stop) }
     func setVolume(_ percent: Int) { note(.volume(percent)) }
+    func setCrossfade(_ settings: CrossfadeSettings) { note(.crossfade(settings)) }
     func setOutput(_ index: Int, enabled: Bool) { note(.output(index, enabled)) }
     func shutdown() { note(.shutdown) }
 }

@@ -195,6 +195,7 @@ final class Partition {
         change(&sound)
         raise(.options)
         saver?.noteChange()
+        if sound.crossfadeSettings != old.crossfadeSettings { player.setCrossfade(sound.crossfadeSettings) }
         // A song that is already on its way to the listener stays as it is.
         if sound.replayGain != old.replayGain, let next = preloaded, !next.isCommitted { preload(next.entry) }
     }

@@ -1,6 +1,7 @@
 import Glibc
 import Library
 import MPDProtocol
+import Playback
 
 /// How songs are joined and how loud they are played, as `status` and `replay_gain_status` show it.
 struct SoundSettings: Equatable {
@@ -11,6 +12,11 @@ struct SoundSettings: Equatable {
     /// Seconds by which MixRamp joins songs later; nothing above 0, or no number, is no MixRamp.
     var mixRampDelay: Float = 0
     var replayGain = ReplayGainMode.off
+
+    /// What the player is told about the joining of songs.
+    var crossfadeSettings: CrossfadeSettings {
+        CrossfadeSettings(seconds: crossfade, mixRampLevel: mixRampThreshold, mixRampDelay: mixRampDelay)
+    }
 
     /// What is added to a song's loudness, in dB; nil leaves it as it is.
     ///

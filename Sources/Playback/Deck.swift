@@ -1,0 +1,20 @@
+/// One libmpv and what it says of itself. Belongs to the player's thread.
+///
+/// There is one, and a second one while songs are to overlap.
+final class Deck {
+    let handle: MPVHandle
+    /// The entry that libmpv has begun last.
+    var entry: Int64?
+    /// What libmpv says of the samples that it decodes, whichever song they belong to.
+    var decoder = (codec: "", parameters: MPVValue.none)
+    /// libmpv waits for bytes.
+    var isBuffering = false
+    /// Nothing is loaded, and everything has been heard.
+    var isIdle = true
+    /// The driver in use; nil while none is open.
+    var driver: String?
+
+    init(_ handle: MPVHandle) {
+        self.handle = handle
+    }
+}
