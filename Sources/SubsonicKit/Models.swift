@@ -21,7 +21,8 @@ public struct Playlist: Sendable, Hashable {
     public init(id: String) { self.id = id }
 
     /// Reads a playlist; nil for what has no id.
-    public init?(_ json: JSON) {
+    /// - Parameter withEntries: whether its songs are read, too.
+    public init?(_ json: JSON, withEntries: Bool = true) {
         self.init(id: "")
         for (field, value) in json.fields where !value.isNull {
             switch field {
@@ -37,7 +38,7 @@ public struct Playlist: Sendable, Hashable {
             case .coverArt: coverArt = value.filledText
             case .readonly: isReadonly = value.boolean ?? false
             case .validUntil: validUntil = value.moment
-            case .entry: entries = value.list(Song.init)
+            case .entry where withEntries: entries = value.list(Song.init)
             default: break
             }
         }

@@ -5,4 +5,18 @@ public protocol SubsonicCalling: Sendable {
     /// Parameters keep their order; names may repeat. Authentication is settled behind it, retries are not: how often a
     /// call may be repeated depends on what it is for.
     func call(_ method: String, _ parameters: [(String, String)]) async throws(SubsonicError) -> Envelope
+
+    /// The same, with the choice to send the parameters as a form, for long lists.
+    func call(_ method: String, _ parameters: [(String, String)], post: Bool) async throws(SubsonicError) -> Envelope
+}
+
+extension SubsonicCalling {
+    /// For those that have no network between, and so no difference.
+    public func call(
+        _ method: String,
+        _ parameters: [(String, String)],
+        post _: Bool
+    ) async throws(SubsonicError) -> Envelope {
+        try await call(method, parameters)
+    }
 }
