@@ -88,6 +88,39 @@ enum StoreSchema {
             PRIMARY KEY (partition, name)
         ) WITHOUT ROWID;
         """,
+        """
+        -- Stored playlists: those of a server as they were read last, and those that no server has.
+        CREATE TABLE playlist (
+            key INTEGER PRIMARY KEY AUTOINCREMENT,
+            -- The server that it belongs to; null for a local one.
+            server TEXT REFERENCES server (id) ON DELETE CASCADE,
+            -- The server's id; null as long as the server does not have it.
+            remote TEXT,
+            name TEXT NOT NULL,
+            title TEXT NOT NULL,
+            comment TEXT,
+            owner TEXT,
+            public INTEGER,
+            readonly INTEGER NOT NULL,
+            changed INTEGER,
+            song_count INTEGER,
+            duration INTEGER,
+            last_modified INTEGER NOT NULL,
+            entries BLOB NOT NULL,
+            -- What was being sent last, when it is not known whether it arrived.
+            attempt BLOB
+        );
+        -- What was accepted and is not on the server yet.
+        CREATE TABLE journal (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            server TEXT NOT NULL REFERENCES server (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            content BLOB NOT NULL,
+            time INTEGER NOT NULL
+        );
+        CREATE INDEX journal_subject ON journal (server, kind, subject, id);
+        """,
     ]
 
     /// Prepares a connection and brings the file up to date.
