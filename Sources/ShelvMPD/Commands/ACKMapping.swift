@@ -9,6 +9,7 @@ enum ACKMapping {
         case let ack as ACK: ack
         case let error as QueueError: ack(for: error)
         case let error as FilterError: ack(for: error)
+        case let error as PlaylistError: ack(for: error)
         default: ACK(.system, "\(error)")
         }
     }
@@ -24,6 +25,23 @@ enum ACKMapping {
         case .cannotMoveRelativeToItself: ACK(.argument, "Cannot move current song relative to itself")
         case .openRangeNotSupported: ACK(.argument, "Open-ended range not supported")
         case .cannotEditCurrentSong: ACK(.permission, "Cannot edit the current song")
+        }
+    }
+
+    private static func ack(for error: PlaylistError) -> ACK {
+        switch error {
+        case .noSuchPlaylist: ACK(.noExist, "No such playlist")
+        case .alreadyExists: ACK(.exist, "Playlist already exists")
+        case .existsAlready: ACK(.exist, "Playlist exists already")
+        case .badName: ACK(.argument, "Bad playlist name")
+        case .badSongIndex: ACK(.argument, "Bad song index")
+        case .badRange: ACK(.argument, "Bad range")
+        case .badPosition: ACK(.argument, "Bad position")
+        case .tooLarge: ACK(.playlistMax, "Stored playlist is too large")
+        case .readOnly(.owner(let owner)): ACK(.permission, "The playlist belongs to \(owner)")
+        case .readOnly(.readonly): ACK(.permission, "The server makes the playlist itself; it cannot be edited")
+        case .notForServer: ACK(.argument, "A playlist of the server can only hold its own songs")
+        case .disabled: ACK(.unknown, "Stored playlists are disabled")
         }
     }
 

@@ -105,6 +105,8 @@ struct QueueAddition: Sendable {
     private let songs: SongSelection
     private var placement: Placement?
     private var added = 0
+    /// The stored playlist that they come from.
+    var playlist: String?
 
     init(_ library: LibrarySnapshot, _ songs: SongSelection, at placement: Placement?) {
         self.library = library
@@ -127,6 +129,7 @@ struct QueueAddition: Sendable {
         } else if !keys.isEmpty {
             _ = try insert(keys, context) { queue throws(QueueError) in try queue.append(contentsOf: keys) }
         }
+        if let playlist { context.partition.lastLoadedPlaylist = playlist }
         added += piece.count
         return added < songs.count
     }

@@ -36,6 +36,8 @@ struct Command: Sendable {
         case library(LibraryHandler)
         /// On the queue as it is at that moment: small ones on the core, large ones on a worker.
         case queueSearch(QueueSearchHandler)
+        /// On the stored playlists as they are at that moment: small ones on the core, large ones on a worker.
+        case playlist(PlaylistHandler)
     }
 
     /// Whether it changes a queue or what plays: such commands wait while another client's command list is under way.
@@ -45,6 +47,7 @@ struct Command: Sendable {
     typealias ListingHandler = @Sendable (CommandContext, Arguments) throws -> any ReplySource
     typealias LibraryHandler = @Sendable (LibraryContext, Arguments) throws -> LibraryPlan
     typealias QueueSearchHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
+    typealias PlaylistHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
 }
 
 /// What a handler on the core works with. Owned by the core; not to be kept.
@@ -86,4 +89,6 @@ enum LibraryAnswer: Sendable {
     case addition(QueueAddition)
     /// An edit to be made on the core with what was found.
     case edit(@Sendable (CommandContext, inout Reply) throws -> Void)
+    /// An edit to be made on the core that must not be lost: the client is answered once it is kept.
+    case keptEdit(@Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void)
 }

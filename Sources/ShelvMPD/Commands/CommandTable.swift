@@ -20,6 +20,7 @@ struct CommandTable: Sendable {
         PlaybackOptionCommands.rows,
         PlaybackCommands.rows,
         QueueCommands.rows,
+        StoredPlaylistCommands.rows + StoredPlaylistEditCommands.rows,
         DatabaseCommands.rows,
         ConnectionCommands.rows,
         OutputCommands.rows,

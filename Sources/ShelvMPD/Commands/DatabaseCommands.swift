@@ -16,7 +16,7 @@ enum DatabaseCommands {
             "Lists a directory and all below it, with tags.",
             .library(listAllInfo)
         ),
-        Command("lsinfo", .read, args: 0...1, "Lists what a directory holds.", .library(listDirectory)),
+        Command("lsinfo", .read, args: 0...1, "Lists what a directory holds.", .playlist(listDirectory)),
         Command("rescan", .control, args: 0...1, "Compares the library with the server, all of it.", .core(rescan)),
         Command("search", .read, args: 1...Int.max, "Finds songs, ignoring case.", .library(search)),
         Command(
@@ -100,12 +100,20 @@ enum DatabaseCommands {
 
     // MARK: Browsing
 
-    private static func listDirectory(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
+    private static func listDirectory(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
         let path = try arguments.isEmpty ? LibraryPath([]) : LibraryPath(arguments[0], allowsRootSlash: true)
-        return try browse(context, path) { library, directory in
-            library.reply(contentsOf: directory, mask: context.mask)
+        let mask = context.session.tagMask
+        var playlists: PlaylistBook?
+        if path.bytes.isEmpty, !context.session.features.contains(.hidePlaylistsInRoot) {
+            context.server.playlists.noteUse()
+            playlists = context.server.playlists.book
+        }
+        return try browse(LibraryContext(library: context.server.library, mask: mask), path) { library, directory in
+            let reply = library.reply(contentsOf: directory, mask: mask)
+            guard let playlists else { return reply }
+            return RootReply(directory: reply, playlists: playlists)
         } song: { library, songs in
-            library.reply(songs: songs, mask: context.mask)
+            library.reply(songs: songs, mask: mask)
         }
     }
 
@@ -169,5 +177,26 @@ enum DatabaseCommands {
             throw ACK(.argument, "Malformed path")
         }
         reply.pair("updating_db", context.server.requestUpdate(rescans: rescans))
+    }
+}
+
+/// What the root holds: songs and directories, then the stored playlists.
+private struct RootReply: ReplySource {
+    var directory: DirectoryReply
+    let playlists: PlaylistBook
+    private var isAtPlaylists = false
+
+    init(directory: DirectoryReply, playlists: PlaylistBook) {
+        self.directory = directory
+        self.playlists = playlists
+    }
+
+    mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
+        if !isAtPlaylists {
+            isAtPlaylists = !directory.appendNext(to: &output, limit: limit)
+            if !isAtPlaylists { return true }
+        }
+        playlists.append(to: &output)
+        return false
     }
 }

@@ -73,6 +73,7 @@ enum QueueCommands {
 
     private static func clear(_ context: CommandContext, _: Arguments, _: inout Reply) throws {
         try context.partition.edit { queue throws(QueueError) in queue.clear() }
+        context.partition.lastLoadedPlaylist = ""
     }
 
     private static func delete(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {

@@ -36,7 +36,7 @@ enum StatusCommands {
         reply.pair("playlistlength", queue.count)
         reply.pair("mixrampdb", shortest: partition.sound.mixRampThreshold)
         reply.pair("state", queue.state.word)
-        reply.pair("lastloadedplaylist", "")
+        reply.pair("lastloadedplaylist", untrusted: partition.lastLoadedPlaylist)
         if partition.sound.crossfade > 0 { reply.pair("xfade", partition.sound.crossfade) }
         if partition.sound.mixRampDelay > 0 { reply.pair("mixrampdelay", shortest: partition.sound.mixRampDelay) }
         if let position = queue.currentPosition, let id = queue.currentID {

@@ -58,6 +58,8 @@ struct Configuration: Sendable, Equatable {
     var jump = JumpMode.move
     /// Whether what played when the server ended is paused after the next start.
     var restorePaused = true
+    /// Whether clients see stored playlists.
+    var showsPlaylists = true
     /// Time between two looks for changes of a server's library, or nil for none but those of `update`.
     var refreshInterval: Duration? = .seconds(300)
 }

@@ -143,6 +143,11 @@ enum Settings {
             default: "300",
             "How often to ask the servers whether their libraries have changed."
         ) { $0.refreshInterval = $1 == 0 ? nil : .seconds($1) },
+        .boolean(
+            "playlists",
+            default: true,
+            "Whether clients see and edit the servers' playlists, and can store playlists at all."
+        ) { $0.showsPlaylists = $1 },
         .choice(
             "queue_mode",
             ["three_tier": QueueMode.threeTier, "mpd": .mpd],

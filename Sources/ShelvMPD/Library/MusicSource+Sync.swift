@@ -47,6 +47,10 @@ extension MusicSource {
     /// The library is as the server has it. What else belongs to a refresh is fetched from here.
     private func refreshed(_ refresh: LibraryRefresh, _ core: Core) async {
         rememberAuthentication()
+        core.post { server in
+            server.playlists.serverAnswers()
+            server.playlists.wantRefresh(readsAll: true)
+        }
     }
 
     private func tell(_ event: LibrarySyncEvent, _ core: Core) {

@@ -28,6 +28,8 @@ final class Partition {
     var preloaded: PreloadedSong?
     /// The text of `error:`, and whether it goes by itself when bytes flow again.
     var errorMessage: (text: String, isTransient: Bool)?
+    /// The stored playlist that was added to the queue last; empty if there is none, and after `clear`.
+    var lastLoadedPlaylist = ""
     /// Keeps the queue and all that goes with it; nil where nothing is to be kept.
     var saver: PartitionSaver?
     /// How a song is fetched that the library does not have yet.

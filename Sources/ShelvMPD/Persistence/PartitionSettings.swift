@@ -13,6 +13,7 @@ extension Partition {
             "mixrampdb": String(sound.mixRampThreshold),
             "mixrampdelay": String(sound.mixRampDelay),
             "replay_gain_mode": sound.replayGain.name,
+            "lastloadedplaylist": lastLoadedPlaylist,
         ]
         for output in outputs { settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0" }
         return settings
@@ -34,6 +35,7 @@ extension Partition {
     /// Values that cannot be are passed over.
     private func restore(_ settings: [String: String]) {
         if let volume = settings["volume"].flatMap({ Int($0) }), 0...100 ~= volume { setVolume(volume) }
+        lastLoadedPlaylist = settings["lastloadedplaylist"] ?? ""
         for (index, output) in outputs.enumerated() {
             guard let text = settings[Self.outputPrefix + output.name] else { continue }
             setOutput(index, enabled: text == "1")

@@ -191,7 +191,7 @@ extension Server {
                 let plan = try handler(LibraryContext(library: library, mask: connection.session.tagMask), arguments)
                 try carryOut(plan, command, run, connection)
                 return
-            case .queueSearch(let handler):
+            case .queueSearch(let handler), .playlist(let handler):
                 try carryOut(handler(context, arguments), command, run, connection)
                 return
             }
@@ -256,6 +256,30 @@ extension Server {
             defer { swap(&reply, &connection.reply) }
             try edit(CommandContext(server: self, connection: connection), &reply)
             succeeded(run, connection, &reply)
+        case .keptEdit(let edit): try keep(edit, command, run, connection)
+        }
+    }
+
+    /// Makes an edit, and answers when the store has it.
+    private func keep(
+        _ edit: @Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void,
+        _ command: Command,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) throws {
+        connection.progress = .waitingForWorker(run)
+        let id = connection.id
+        try edit(CommandContext(server: self, connection: connection)) { [core] result in
+            core.post { server in
+                guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
+                else { return }
+                switch result {
+                case .success: server.succeeded(run, connection)
+                case .failure(let error):
+                    server.failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+                }
+                server.serve(connection)
+            }
         }
     }
 

@@ -35,6 +35,7 @@ enum Launch {
 
         let core = try Core()
         let library = source.shown.withLock { $0 }
+        let playlists = try await source.savedPlaylists(configuration)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let playerClosed = Semaphore()
         let player = try MPVPlayer(
@@ -52,7 +53,7 @@ enum Launch {
         }
 
         let listeners = try open(configuration, log)
-        let sync = Mutex<Task<Void, Never>?>(nil)
+        let sync = Mutex<[Task<Void, Never>]>([])
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
             let partition = Partition(
@@ -83,6 +84,7 @@ enum Launch {
                 partition: partition,
                 access: AccessRules(configuration)
             )
+            server.playlists = PlaylistShelf(playlists)
             for listener in listeners { try server.listen(listener) }
             try signals.watch(server) { server, number in
                 // SIGHUP asks a daemon to read its configuration again; until there is one that can change, it is ignored.
@@ -92,12 +94,14 @@ enum Launch {
                 server.core.loop.stop()
             }
             // Lives as long as the server: begins when there is one to show things to, ends by `cancel` below.
-            sync.withLock { $0 = Task { await source.keepInSync(core) } }
+            sync.withLock { tasks in
+                tasks = [Task { await source.keepInSync(core) }, Task { await source.keepPlaylists(core) }]
+            }
             return server
         }
-        let task = sync.withLock { $0 }
-        task?.cancel()
-        await task?.value
+        let tasks = sync.withLock { $0 }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
         // What was fetched of a song is written down, and raw outputs get their last samples.
         playerClosed.wait(atMost: .seconds(3))
     }

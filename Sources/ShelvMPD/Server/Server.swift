@@ -23,6 +23,8 @@ final class Server {
     private(set) var library: LibrarySnapshot
     let songs: SongTable
     let defaultPartition: Partition
+    /// The stored playlists.
+    var playlists = PlaylistShelf() { didSet { playlists.server = self } }
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
     /// Starts a comparison with the server; set by whoever syncs.
@@ -62,6 +64,7 @@ final class Server {
         commands = CommandTable.standard
         workers = WorkerPool(count: 2)
         maximumConnections = configuration.maxConnections ?? Self.connectionsForFileLimit()
+        playlists.server = self
     }
 
     // MARK: Listening

@@ -1,0 +1,170 @@
+import Library
+import MPDProtocol
+import QueueEngine
+
+/// “Stored playlists” of MPD's protocol document: looking at them, and loading. Edits are in
+/// `StoredPlaylistEditCommands.swift`.
+enum StoredPlaylistCommands {
+    static let rows: [Command] = [
+        Command("listplaylist", .read, args: 1...2, "Lists the URIs of a stored playlist.", .playlist(listURIs)),
+        Command(
+            "listplaylistinfo",
+            .read,
+            args: 1...2,
+            "Lists the songs of a stored playlist, with tags.",
+            .playlist(listRecords)
+        ),
+        Command("listplaylists", .read, args: 0...0, "Lists the stored playlists.", .playlist(listPlaylists)),
+        Command(
+            "load",
+            .add,
+            args: 1...3,
+            "Adds a stored playlist, or a part of it, to the queue.",
+            .playlist(load)
+        ),
+        Command("playlistlength", .read, args: 1...1, "Counts the songs of a stored playlist.", .playlist(length)),
+        Command(
+            "searchplaylist",
+            .read,
+            args: 2...4,
+            "Finds songs of a stored playlist, ignoring case.",
+            .playlist(search)
+        ),
+    ]
+
+    // MARK: Looking
+
+    private static func listPlaylists(_ context: CommandContext, _: Arguments) -> LibraryPlan {
+        context.server.playlists.noteUse()
+        let book = context.server.playlists.book
+        return LibraryPlan(cost: book.order.count) { .source(TextReply { book.append(to: &$0) }) }
+    }
+
+    private static func listURIs(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        try list(context, arguments, .uris)
+    }
+
+    private static func listRecords(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        try list(context, arguments, .records(context.session.tagMask))
+    }
+
+    private static func list(
+        _ context: CommandContext,
+        _ arguments: Arguments,
+        _ form: PlaylistReply.Form
+    ) throws -> LibraryPlan {
+        let range = try arguments.count > 1 ? arguments.range(1) : .everything
+        let playlist = try playlist(context, arguments)
+        let part = playlist.entries[range.clipped(to: playlist.entries.count)]
+        let library = context.server.library
+        return LibraryPlan(cost: 1) { .source(PlaylistReply(part, library: library, form: form)) }
+    }
+
+    /// The playlist that the first argument names. Such a name may be a path or an address in MPD, and the complaints
+    /// are those about paths and addresses.
+    private static func playlist(_ context: CommandContext, _ arguments: Arguments) throws -> StoredPlaylist {
+        let name = arguments[0]
+        if StreamSong.hasScheme(name) { throw ACK(.unknown, "Unrecognized URI") }
+        _ = try LibraryPath(name)
+        guard !name.isEmpty else { throw ACK(.argument, "Bad relative path") }
+        guard let playlist = context.server.playlists.book[name] else { throw PlaylistError.noSuchPlaylist }
+        context.server.playlists.noteUse(of: playlist.key)
+        return playlist
+    }
+
+    private static func length(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let entries = try playlist(context, arguments).entries
+        let library = context.server.library
+        return LibraryPlan(cost: entries.count) {
+            var milliseconds: UInt64 = 0
+            for entry in entries {
+                milliseconds &+= library.song(entry).flatMap { library.duration($0) }.map { UInt64($0) } ?? 0
+            }
+            let total = (milliseconds + 500) / 1000
+            return .source(
+                TextReply { output in
+                    var reply = Reply()
+                    reply.pair("songs", entries.count)
+                    reply.pair("playtime", total)
+                    output.append(contentsOf: reply.bytes)
+                }
+            )
+        }
+    }
+
+    private static func search(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let query = try FilterParser.parse(arguments, from: 1, clauses: .window, foldsCase: true)
+        let entries = try playlist(context, arguments).entries
+        let (library, mask) = (context.server.library, context.session.tagMask)
+        return LibraryPlan(cost: entries.count) {
+            let filter = try library.compile(query.filter)
+            var matches: [PlaylistMatches.Match] = []
+            for (position, entry) in entries.enumerated() {
+                guard let song = library.song(entry), filter.matches(song) else { continue }
+                matches.append(PlaylistMatches.Match(position: position, song: song))
+            }
+            try filter.checkExpense()
+            let part = query.window.map { $0.clipped(to: matches.count) } ?? 0..<matches.count
+            return .source(PlaylistMatches(matches[part], library: library, mask: mask))
+        }
+    }
+
+    // MARK: Loading
+
+    private static func load(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let range = try arguments.count > 1 ? arguments.range(1) : .everything
+        let placement = try arguments.count > 2 ? Placement(arguments.insertPosition(2)) : nil
+        let playlist = try playlist(context, arguments)
+        let part = playlist.entries[range.clipped(to: playlist.entries.count)]
+        let library = context.server.library
+        let name = playlist.name
+        return LibraryPlan(cost: part.count) {
+            // What the library does not have is passed over.
+            let songs = SongSelection(part.compactMap { library.song($0) })
+            var addition = QueueAddition(library, songs, at: placement)
+            addition.playlist = name
+            return .addition(addition)
+        }
+    }
+}
+
+/// Songs of a playlist that match, with their positions in it.
+struct PlaylistMatches: ReplySource {
+    struct Match: Sendable {
+        var position: Int
+        var song: SongIndex
+    }
+
+    private let library: LibrarySnapshot
+    private let mask: TagMask
+    private var rest: ArraySlice<Match>
+
+    init(_ matches: ArraySlice<Match>, library: LibrarySnapshot, mask: TagMask) {
+        self.library = library
+        self.mask = mask
+        rest = matches
+    }
+
+    mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
+        while output.count < limit, let match = rest.popFirst() {
+            library.appendSong(match.song, mask: mask, to: &output)
+            output.append(contentsOf: "Pos: ".utf8)
+            output.appendDecimal(match.position)
+            output.append(UInt8(ascii: "\n"))
+        }
+        return !rest.isEmpty
+    }
+}
+
+extension PlaylistBook {
+    /// The records of all playlists: names and times.
+    func append(to output: inout [UInt8]) {
+        for playlist in all {
+            output.append(contentsOf: "playlist: ".utf8)
+            output.append(contentsOf: playlist.name.utf8)
+            output.append(contentsOf: "\nLast-Modified: ".utf8)
+            output.appendTimestamp(unixSeconds: playlist.lastModified)
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import Logging
+import SubsonicKit
+
+/// When what is done at the server. The core decides; others carry it out, one job at a time.
+extension PlaylistShelf {
+    /// A copy that was looked at so long ago is looked at again when somebody uses it.
+    private static let staleAfter = Duration.seconds(30)
+    /// The moment of the server's `changed` counts in seconds, and clocks differ.
+    private static let uncertainty: Int64 = 10
+
+    /// Begins: there is somebody to carry things out.
+    func connect(to server: Server, _ perform: @escaping (PlaylistJob) -> Void) {
+        self.server = server
+        self.perform = perform
+        wantRefresh(readsAll: true)
+    }
+
+    /// Somebody uses the copy of all lists, or of one; the answer does not wait for what comes of it.
+    func noteUse(of key: PlaylistKey? = nil) {
+        guard perform != nil, settings.isEnabled else { return }
+        let now = Instant.now
+        if let key, let record = records[key], record.stamp.changed == nil, record.remoteID != nil,
+            Self.isStale(record.readAt, now)
+        {
+            work.wanted.insert(key)
+            wantRefresh()
+        } else if Self.isStale(work.refreshedAt, now) {
+            wantRefresh()
+        }
+    }
+
+    private static func isStale(_ moment: Instant?, _ now: Instant) -> Bool {
+        moment.map { $0.duration(to: now) > staleAfter } ?? true
+    }
+
+    /// The server's lists are to be looked at.
+    /// - Parameter readsAll: also inside of those whose changes the server does not tell.
+    func wantRefresh(readsAll: Bool = false) {
+        guard settings.isEnabled else { return }
+        work.wantsRefresh = true
+        if readsAll { work.readsAll = true }
+        workSoon()
+    }
+
+    /// The server has answered somebody: what waits for it need not wait longer.
+    func serverAnswers() {
+        guard work.failures > 0 else { return }
+        work.failures = 0
+        work.notBefore = nil
+        workSoon()
+    }
+
+    /// Looks for work at the end of this turn, so that edits that come together go together.
+    func workSoon() {
+        guard perform != nil, let server, !work.isScheduled else { return }
+        work.isScheduled = true
+        server.core.post { server in
+            server.playlists.work.isScheduled = false
+            server.playlists.next()
+        }
+    }
+
+    /// Starts the next job, if there is one and nothing is under way.
+    private func next() {
+        guard let perform, !work.isUnderWay else { return }
+        let now = Instant.now
+        if let notBefore = work.notBefore, now < notBefore { return wait(until: notBefore) }
+        if let delivery = nextDelivery(now) {
+            work.isUnderWay = true
+            perform(.deliver(delivery))
+        } else if work.wantsRefresh {
+            work.isUnderWay = true
+            perform(.refresh(nextRefresh()))
+        } else if let due = records.values.filter({ !$0.edits.isEmpty }).compactMap(\.notBefore).min() {
+            wait(until: due)
+        }
+    }
+
+    private func wait(until moment: Instant) {
+        guard let server else { return }
+        if let timer = work.timer { server.timers.cancel(timer) }
+        work.timer = server.timers.schedule(at: moment) { server in
+            server.playlists.work.timer = nil
+            server.playlists.next()
+        }
+    }
+
+    /// The edits of the list whose first edit is the oldest.
+    private func nextDelivery(_ now: Instant) -> PlaylistDelivery? {
+        let waiting = records.values.filter { record in
+            !record.edits.isEmpty && !record.isLocal && record.notBefore.map { $0 <= now } ?? true
+        }
+        guard let record = waiting.min(by: { $0.edits[0].id < $1.edits[0].id }), let last = record.edits.last else {
+            return nil
+        }
+        return PlaylistDelivery(
+            key: record.key,
+            remoteID: record.remoteID,
+            title: record.title,
+            isRenamed: record.title != record.remoteTitle,
+            isPublic: record.isPublic,
+            base: record.base,
+            wanted: book[record.key]?.entries ?? [],
+            isDeleted: record.isDeleted,
+            attempt: record.attempt,
+            through: last.id
+        )
+    }
+
+    private func nextRefresh() -> PlaylistRefresh {
+        defer {
+            work.wantsRefresh = false
+            work.readsAll = false
+            work.wanted = []
+        }
+        var known: [String: PlaylistRefresh.Known] = [:]
+        for record in records.values {
+            guard let id = record.remoteID else { continue }
+            let isSilent = record.stamp.changed == nil
+            // A list that changed in the second in which it was read may have changed again.
+            let isFresh =
+                record.stamp.changed.map { abs($0 &- (record.readAtWallClock ?? 0)) < Self.uncertainty } ?? false
+            known[id] = PlaylistRefresh.Known(
+                stamp: record.stamp,
+                entries: record.base,
+                isWanted: (isSilent && work.readsAll) || work.wanted.contains(record.key) || isFresh,
+                isBusy: !record.edits.isEmpty
+            )
+        }
+        return PlaylistRefresh(known: known)
+    }
+
+    // MARK: What came of it
+
+    /// A refresh has ended.
+    func refreshed(_ result: Result<PlaylistNews, SubsonicError>) {
+        work.isUnderWay = false
+        switch result {
+        case .success(let news):
+            succeeded()
+            work.refreshedAt = .now
+            take(news)
+        case .failure(let error):
+            // The next use, or the next comparison of the library, asks again.
+            failed(error, "Cannot look at the server's playlists")
+        }
+        workSoon()
+    }
+
+    /// A delivery has ended.
+    func delivered(_ delivery: PlaylistDelivery, _ receipt: PlaylistReceipt) {
+        work.isUnderWay = false
+        switch receipt {
+        case .arrived(let playlist, let entries):
+            succeeded()
+            arrived(delivery, playlist, entries)
+        case .removed:
+            succeeded()
+            forget(delivery.key)
+        case .vanished:
+            succeeded()
+            vanished(delivery.key)
+        case .failed(let error, let attempt):
+            records[delivery.key]?.attempt = attempt ?? records[delivery.key]?.attempt
+            if error.serverCode == 50 {
+                refused(delivery.key, error)
+            } else if error.serverCode == nil || error.isAuthentication {
+                failed(error, "Cannot bring changes of playlists to the server; they are kept")
+            } else {
+                putOff(delivery.key, error)
+            }
+        }
+        workSoon()
+    }
+
+    private func succeeded() {
+        if work.failures > 0 { log.info("The server answers again") }
+        work.failures = 0
+        work.notBefore = nil
+    }
+
+    /// The server cannot be reached: everything waits, longer each time.
+    private func failed(_ error: SubsonicError, _ what: String) {
+        work.failures += 1
+        let isRefused = error.isAuthentication
+        let seconds = min(isRefused ? 3600 : 300, (isRefused ? 60 : 2) << Int64(min(work.failures - 1, 10)))
+        work.notBefore = Instant.now.advanced(by: .seconds(seconds))
+        let line = "\(what): \(error); again in \(seconds) s"
+        // Once is news; after that it is the same news.
+        if work.failures == 1 { log.notice(line) } else { log.info(line) }
+    }
+
+    /// The server does not take this list; others go on.
+    private func putOff(_ key: PlaylistKey, _ error: SubsonicError) {
+        guard var record = records[key] else { return }
+        record.failures += 1
+        let seconds = min(3600, 5 << Int64(min(record.failures - 1, 10)))
+        record.notBefore = Instant.now.advanced(by: .seconds(seconds))
+        records[key] = record
+        let line =
+            "The server does not take the changes of the playlist \(record.title): \(error); again in \(seconds) s"
+        if record.failures == 1 { log.error(line) } else { log.info(line) }
+    }
+}

@@ -1,0 +1,264 @@
+import Glibc
+import Logging
+import MPDProtocol
+
+/// The stored playlists: what clients see of them, and what is still to be told to the server.
+///
+/// An edit is shown at once, kept in the journal, and sent later by what `perform` stands for; it is the client's answer
+/// that waits until the edit is kept. Owned by the core.
+final class PlaylistShelf {
+    /// What the configuration decides.
+    struct Settings: Sendable {
+        /// Whether there are playlists at all.
+        var isEnabled = true
+        /// Our name on the server; nil where it is not known.
+        var user: String?
+        /// Entries of a playlist, or nil for no limit.
+        var maximumLength: Int?
+        /// Names that lists of another kind bear.
+        var reservedNames: Set<String> = []
+        /// Time between two looks at the server's lists; nil for none but those on occasion.
+        var refreshInterval: Duration?
+    }
+
+    let settings: Settings
+    let log: Log
+    /// What clients see.
+    private(set) var book = PlaylistBook()
+    var records: [PlaylistKey: PlaylistRecord] = [:]
+    /// Nil where nothing is kept and no server is told.
+    let journal: JournalWriter?
+    private var lastKey: Int64
+
+    /// Whom to tell of events, and who has the timers.
+    weak var server: Server?
+    /// Carries out what has to be done at the server; one job at a time. Nil without a server.
+    var perform: ((PlaylistJob) -> Void)?
+    var work = PlaylistWork()
+
+    /// - Parameter saved: what the last run left in the store.
+    init(
+        _ settings: Settings = Settings(),
+        saved: SavedPlaylists = SavedPlaylists(),
+        journal: JournalWriter? = nil,
+        log: Log = .silent
+    ) {
+        self.settings = settings
+        self.journal = journal
+        self.log = log
+        lastKey = max(saved.lastKey, saved.rows.map(\.record.key.rawValue).max() ?? 0)
+        restore(saved)
+    }
+
+    private func restore(_ saved: SavedPlaylists) {
+        let edits = Dictionary(grouping: saved.edits, by: \.subject)
+        var playlists: [StoredPlaylist] = []
+        for row in saved.rows {
+            var record = row.record
+            var playlist = StoredPlaylist(
+                key: record.key,
+                name: row.name,
+                lastModified: row.lastModified,
+                entries: record.base
+            )
+            for entry in edits[record.key.subject] ?? [] {
+                guard let edit = try? PlaylistCoding.edit(entry.content) else { continue }
+                record.edits.append(PlaylistRecord.PendingEdit(id: entry.id, edit: edit))
+                edit.apply(to: &playlist.entries)
+                record.take(edit)
+                playlist.lastModified = max(playlist.lastModified, entry.time)
+            }
+            records[record.key] = record
+            if !record.isDeleted { playlists.append(playlist) }
+        }
+        book = PlaylistBook(playlists)
+    }
+
+    // MARK: Edits
+
+    /// Makes a playlist, at the server if it can hold the entries, else here.
+    /// - Parameter whenKept: told once it cannot be lost any more.
+    func create(_ name: [UInt8], _ entries: [PlaylistEntry], whenKept: @escaping Store.WhenDone) throws(PlaylistError) {
+        try checkName(name)
+        try checkLength(entries.count)
+        let title = String(decoding: name, as: UTF8.self)
+        lastKey += 1
+        let key = PlaylistKey(rawValue: lastKey)
+        let isLocal = journal == nil || entries.contains { $0.songID == nil }
+        var record = PlaylistRecord(key: key, isLocal: isLocal, title: title, remoteTitle: title)
+        if isLocal { record.base = entries }
+        records[key] = record
+        let now = Self.wallClock
+        book.set(key, StoredPlaylist(key: key, name: title, lastModified: now, entries: isLocal ? entries : []))
+        if isLocal {
+            keep(key, whenKept)
+        } else {
+            let row = PlaylistRow(record: record, name: title, lastModified: now)
+            submit(.create(title, entries), key, adding: row, whenKept)
+        }
+        changed()
+    }
+
+    /// Changes a playlist.
+    /// - Parameter whenKept: told once the change cannot be lost any more.
+    func edit(_ key: PlaylistKey, _ edit: PlaylistEdit, whenKept: @escaping Store.WhenDone) throws(PlaylistError) {
+        guard let record = records[key], let playlist = book[key] else { throw .noSuchPlaylist }
+        if let refusal = record.refusal { throw .readOnly(refusal) }
+        if !record.isLocal, edit.newEntries.contains(where: { $0.songID == nil }) { throw .notForServer }
+        switch edit {
+        case .insert(let entries, _): try checkLength(playlist.entries.count + entries.count)
+        case .rename(let title): try checkName(Array(title.utf8))
+        case .create, .replace, .remove, .move, .delete: break
+        }
+        if record.isLocal {
+            apply(edit, key)
+            keep(key, whenKept)
+        } else {
+            submit(edit, key, whenKept)
+        }
+        changed()
+    }
+
+    /// The playlist of this name, for an edit.
+    func existing(_ name: [UInt8]) throws(PlaylistError) -> StoredPlaylist {
+        try checkName(name)
+        guard let playlist = book[name] else { throw .noSuchPlaylist }
+        return playlist
+    }
+
+    func checkName(_ name: [UInt8]) throws(PlaylistError) {
+        if !settings.isEnabled { throw .disabled }
+        if !PlaylistNames.isValid(name) { throw .badName }
+    }
+
+    private func checkLength(_ length: Int) throws(PlaylistError) {
+        if let maximum = settings.maximumLength, length > maximum { throw .tooLarge }
+    }
+
+    /// Shows an edit.
+    private func apply(_ edit: PlaylistEdit, _ key: PlaylistKey) {
+        records[key]?.take(edit)
+        let now = Self.wallClock
+        switch edit {
+        case .delete: book.set(key, nil)
+        case .rename(let title):
+            guard var playlist = book[key] else { return }
+            playlist.name = title
+            playlist.lastModified = now
+            book.set(key, playlist)
+        case .create, .insert, .remove, .move, .replace:
+            book.edit(key) { playlist in
+                edit.apply(to: &playlist.entries)
+                playlist.lastModified = now
+            }
+        }
+    }
+
+    /// Shows an edit and writes it into the journal, to be sent.
+    private func submit(
+        _ edit: PlaylistEdit,
+        _ key: PlaylistKey,
+        adding row: PlaylistRow? = nil,
+        _ whenKept: @escaping Store.WhenDone
+    ) {
+        apply(edit, key)
+        guard let journal else { return whenKept(.success(())) }
+        let name = book[key]?.name
+        let server = journal.server.text
+        let entry = journal.append(
+            .playlist,
+            subject: key.subject,
+            content: PlaylistCoding.encode(edit),
+            time: Self.wallClock,
+            also: { database throws(StoreError) in
+                if let row { try PlaylistTable.write(row, server: server, to: database) }
+                if case .rename = edit, let name { try PlaylistTable.rename([key: name], in: database) }
+            },
+            whenKept: whenKept
+        )
+        records[key]?.edits.append(PlaylistRecord.PendingEdit(id: entry.id, edit: edit))
+        workSoon()
+    }
+
+    /// Keeps a local playlist as it is now.
+    private func keep(_ key: PlaylistKey, _ whenKept: @escaping Store.WhenDone) {
+        guard let store = journal?.store else {
+            if records[key]?.isDeleted == true { records[key] = nil }
+            return whenKept(.success(()))
+        }
+        guard var record = records[key], !record.isDeleted, let playlist = book[key] else {
+            records[key] = nil
+            store.submit(
+                "a playlist",
+                { database throws(StoreError) in try PlaylistTable.remove(key, from: database) },
+                whenDone: whenKept
+            )
+            return
+        }
+        record.base = playlist.entries
+        records[key]?.base = playlist.entries
+        let row = PlaylistRow(record: record, name: playlist.name, lastModified: playlist.lastModified)
+        store.submit(
+            "a playlist",
+            { database throws(StoreError) in try PlaylistTable.write(row, server: nil, to: database) },
+            whenDone: whenKept
+        )
+    }
+
+    // MARK: What others changed
+
+    /// Shows a list as the server has it.
+    func show(_ key: PlaylistKey, _ body: (inout StoredPlaylist) -> Void) { book.edit(key, body) }
+
+    /// Shows a list no longer.
+    func hide(_ key: PlaylistKey) { book.set(key, nil) }
+
+    /// A key that no list has had.
+    func newKey() -> PlaylistKey {
+        lastKey += 1
+        return PlaylistKey(rawValue: lastKey)
+    }
+
+    /// Shows further lists, and gives all their names anew.
+    /// - Returns: the names that are others than before.
+    @discardableResult
+    func assignNames(adding new: [StoredPlaylist] = []) -> [PlaylistKey: String] {
+        let candidates = records.values.lazy.filter { !$0.isDeleted }.map { [book] record in
+            PlaylistNames.Candidate(
+                key: record.key,
+                title: record.title,
+                otherOwner: record.otherOwner,
+                name: book[record.key]?.name
+            )
+        }
+        let names = PlaylistNames.assign(Array(candidates), reserved: settings.reservedNames)
+        let changed = names.filter { key, name in book[key].map { $0.name != name } ?? true }
+        if !new.isEmpty || !changed.isEmpty { book.add(new, names: changed) }
+        return changed
+    }
+
+    /// Tells clients that something about playlists is different.
+    func changed() { server?.raise(.storedPlaylist) }
+
+    /// Unix time in seconds.
+    static var wallClock: Int64 { Int64(time(nil)) }
+}
+
+extension PlaylistKey {
+    /// In the journal.
+    var subject: String { String(rawValue) }
+}
+
+extension PlaylistRecord {
+    /// Takes note of an edit, apart from the entries.
+    mutating func take(_ edit: PlaylistEdit) {
+        switch edit {
+        case .create(let title, _), .rename(let title): self.title = title
+        case .delete: isDeleted = true
+        case .insert, .remove, .move, .replace: break
+        }
+    }
+
+    /// The user that it belongs to, if that is somebody else.
+    var otherOwner: String? { if case .owner(let owner) = refusal { owner } else { nil } }
+}
