@@ -51,6 +51,22 @@ import Testing
         return contents(of: folder.path("store.sqlite-wal"))?.count ?? 0
     }
 
+    /// The worst for the core: an edit while the store still reads its copy.
+    private static func costOfAnEditDuringASave(_ server: Server) -> (
+        copy: Duration, edit: Duration, plainEdit: Duration
+    ) {
+        let partition = server.defaultPartition
+        let clock = ContinuousClock()
+        let start = clock.now
+        let moment = partition.saver?.moment()
+        let copied = clock.now
+        partition.report { (try? $0.delete(PositionSpan(100))) ?? Outcome() }
+        let edited = clock.now
+        withExtendedLifetime(moment) {}
+        partition.report { (try? $0.delete(PositionSpan(100))) ?? Outcome() }
+        return (copied - start, edited - copied, clock.now - edited)
+    }
+
     @Test func editsOfALongQueueAreCheapAndComeBack() async throws {
         let count = Self.measures ? 100_000 : 3000
         let records = Self.records(count)
@@ -101,24 +117,12 @@ import Testing
             #expect(written < 400_000, "\(line)")
         }
 
-        let times = server.onCore { server -> (Duration, Duration, Duration) in
-            let partition = server.defaultPartition
-            let clock = ContinuousClock()
-            let start = clock.now
-            let moment = partition.saver?.moment()
-            let copied = clock.now
-            // The worst: an edit while the store still reads the copy.
-            partition.report { (try? $0.delete(PositionSpan(100))) ?? Outcome() }
-            let edited = clock.now
-            withExtendedLifetime(moment) {}
-            partition.report { (try? $0.delete(PositionSpan(100))) ?? Outcome() }
-            return (copied - start, edited - copied, clock.now - edited)
-        }
-        if let times {
+        for _ in 0..<(Self.measures ? 5 : 1) {
+            guard let times = server.onCore({ Self.costOfAnEditDuringASave($0) }) else { continue }
             Self.tell(
-                "core: copy \(Self.milliseconds(times.0)) ms, edit while it is read \(Self.milliseconds(times.1)) ms"
+                "core: copy \(Self.milliseconds(times.copy)) ms, edit while it is read \(Self.milliseconds(times.edit)) ms, "
+                    + "the same edit otherwise \(Self.milliseconds(times.plainEdit)) ms"
             )
-            Self.tell("core: the same edit otherwise \(Self.milliseconds(times.2)) ms")
         }
         #expect(server.settle())
         let ids = try client.ask("plchangesposid 0")
