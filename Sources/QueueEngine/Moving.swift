@@ -81,7 +81,11 @@ extension Queue {
         case .beforeCurrent(let distance):
             let anchor = try anchor(outside: range)
             guard remaining >= 0 else { throw .badSongIndex }
-            guard distance >= 0, distance <= anchor else { throw .numberTooLarge(distance) }
+            // MPD limits the distance by the entries behind the current one; what lies between is refused later.
+            guard isThreeTier || distance <= remaining - anchor else { throw .numberTooLarge(distance) }
+            guard distance >= 0, distance <= anchor else {
+                throw isThreeTier ? .numberTooLarge(distance) : .badSongIndex
+            }
             return anchor - distance
         }
     }

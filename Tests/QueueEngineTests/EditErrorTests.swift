@@ -51,6 +51,25 @@ import Testing
         }
     }
 
+    /// MPD takes the entries behind the current one for the limit of a distance before it.
+    @Test func distancesBeforeTheCurrentEntry() throws {
+        let rows: [(String, String, QueueError?, QueueError?)] = [
+            ("a [b] | | c d e |", "move 4 -1", nil, nil),
+            ("a [b] | | c d e |", "move 4 -2", .badSongIndex, .numberTooLarge(2)),
+            ("a [b] | | c d e |", "move 4 -3", .badSongIndex, .numberTooLarge(3)),
+            ("a [b] | | c d e |", "move 4 -4", .numberTooLarge(4), .numberTooLarge(4)),
+            ("a [b] | | c d e |", "move 0 -1", .badSongIndex, .numberTooLarge(1)),
+            ("a b c [d] | | e |", "move 0 -2", nil, nil),
+            ("a b c [d] | | e |", "move 0:2 -1", nil, nil),
+            ("a b c [d] | | e |", "move 4 -1", nil, nil),
+            ("a b c [d] | | e |", "move 4 -2", .numberTooLarge(2), nil),
+        ]
+        for (queue, command, mpd, threeTier) in rows {
+            #expect(try refusal(command, on: queue, mode: .mpd) == mpd, "\(command) on \(queue)")
+            #expect(try refusal(command, on: queue, mode: .threeTier) == threeTier, "\(command) on \(queue)")
+        }
+    }
+
     @Test func withoutCurrentEntryOrWhileStopped() throws {
         for mode in QueueMode.allCases {
             for command in ["add +0 X", "add -0 X", "move 0 +0", "move 0 -0"] {
