@@ -10,7 +10,7 @@ CFLAGS ?= -O2 -g
 DEBUG := .build/debug
 RELEASE := .build/release
 
-.PHONY: run demo build test check soak format documents conversations install clean
+.PHONY: run demo build test check soak benchmark format documents conversations install clean
 
 run:
 	@CONFIG='$(CONFIG)' Scripts/run
@@ -47,8 +47,14 @@ check:
 # The long runs, with full counts.
 soak: $(RELEASE)/libshelvtap.so
 	@Scripts/install-packages build test
-	SHELV_SOAK=1 SHELV_REQUIRE_REAL=1 swift test -c release -Xswiftc -enable-testing
+	swift build -c release --build-tests -Xswiftc -enable-testing
+	SHELV_SOAK=1 SHELV_RUNS=500 SHELV_STEPS=300 SHELV_REQUIRE_REAL=1 SHELV_BUILD=release Scripts/test
 	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
+
+# Measures beside a real MPD; Docs/performance.md shows the figures.
+benchmark: build
+	@Scripts/install-packages build test
+	Scripts/benchmark
 
 conversations:
 	swift build --product shelvmpd
