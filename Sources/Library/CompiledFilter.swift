@@ -118,8 +118,11 @@ private struct Compiler {
         case .not(let filter): return .not(try term(filter, checksBase: false))
         case .and(let filters):
             var terms: [CompiledFilter.Term] = []
+            var checksBase = checksBase
             for filter in filters {
                 let term = try term(filter, checksBase: checksBase)
+                // The first one says where MPD looks; others are tests like any other.
+                if case .base = filter { checksBase = false }
                 if case .and(let inner) = term { terms += inner } else { terms.append(term) }
             }
             return .and(terms)

@@ -36,7 +36,7 @@ extension LibrarySnapshot {
 
     /// A number that orders songs as the tag does.
     private func sortKey(of tag: Tag) -> (Int) -> UInt32 {
-        let chain = [tag] + tag.fallbacks
+        let chain = [tag] + tag.sortFallbacks
         if tag == .track || tag == .disc {
             return { song in
                 let number = self.firstValue(song, chain).map { self.values[Int($0)].leadingInteger } ?? 0

@@ -74,6 +74,17 @@ public enum Tag: UInt8, CaseIterable, Sendable, Comparable {
         }
     }
 
+    /// The same for sorting, where MPD has a chain of its own.
+    ///
+    /// Source: MPD 0.24 `src/tag/Tag.cxx`.
+    public var sortFallbacks: [Tag] {
+        switch self {
+        case .albumArtistSort: [.albumArtist, .artist]
+        case .musicBrainzAlbumArtistID: [.musicBrainzArtistID]
+        default: fallbacks
+        }
+    }
+
     /// The order of `tagtypes`.
     public static func < (a: Tag, b: Tag) -> Bool { a.rawValue < b.rawValue }
 }
