@@ -29,7 +29,7 @@ struct FullPass {
         let state = stamp.encoded.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
         var spool = try SongSpool(
             path: "\(directory)/sync-\(serverID).partial",
-            purpose: "\(serverID) \(profile.kind) \(profile.plan) \(profile.roots.map { $0.id ?? "" }) \(state)"
+            purpose: "\(serverID) \(profile.kind) \(profile.plan) \(profile.tags.rawValue) \(profile.roots.map { $0.id ?? "" }) \(state)"
         )
         if spool.songCount > 0 { log("Going on with \(spool.songCount) songs of an interrupted sync") }
         var isDoubtful = false
@@ -176,7 +176,7 @@ struct FullPass {
         )
         let call = call
         let root = profile.roots[folder].id
-        let mapping = SongMapping(kind: profile.kind)
+        let mapping = profile.mapping
         let run = PageRun(width: profile.width) { (page) async throws(SubsonicError) -> SpoolBlock in
             let asked = SearchPage(query: query, songs: page.offset..<page.offset + page.count, musicFolder: root)
             let songs = try await call { (server) async throws(SubsonicError) in try await server.search3(asked).songs }
@@ -203,7 +203,7 @@ struct FullPass {
         let done = Set(spool.keys)
         let wanted = albums.filter { !done.contains("album \($0.id)") }
         let call = call
-        let mapping = SongMapping(kind: profile.kind)
+        let mapping = profile.mapping
         var isComplete = true
         // One album is one page of one item.
         var cursor = PageCursor(pageSize: 1)
@@ -239,7 +239,7 @@ struct FullPass {
     private func walkFolders(facts: LibraryFacts, into spool: inout SongSpool) async throws -> Bool {
         let top = try await call.ifSupported { (server) async throws(SubsonicError) in try await server.indexes() }
         guard let top, !top.songs.isEmpty else { return true }
-        let mapping = SongMapping(kind: profile.kind)
+        let mapping = profile.mapping
         try spool.append(mapping.block(key: "folders", songs: top.songs, folder: 0, facts: facts))
         var waiting = top.folders.map(\.id)
         var seen = Set(waiting)

@@ -166,7 +166,7 @@ extension LibrarySync {
             guard !songs.isEmpty else { return }
             var spool = try SongSpool(path: path, purpose: "preview \(environment.wallClock())")
             defer { spool.remove() }
-            let block = SongMapping(kind: profile.kind).block(key: "", songs: songs, folder: 0, facts: LibraryFacts())
+            let block = profile.mapping.block(key: "", songs: songs, folder: 0, facts: LibraryFacts())
             try spool.append(block)
             let assembly = LibraryAssembly(former: nil, folderNames: profile.roots.map(\.name))
             let info = info(isComplete: false, SyncMemory(), lastSync: environment.wallClock())

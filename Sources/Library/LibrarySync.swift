@@ -1,4 +1,5 @@
 public import Logging
+import MPDProtocol
 public import SubsonicKit
 
 /// Keeps the library of one server: fetches it the first time, shows what is stored meanwhile, and brings it up to date when
@@ -126,7 +127,8 @@ public actor LibrarySync {
         let log = log
         let name = configuration.serverName
         let probe = ServerProbe(call: call, wantedFolders: configuration.musicFolders) { log.notice("\(name): \($0)") }
-        let found = try await probe.profile()
+        var found = try await probe.profile()
+        found.tags = configuration.tags
         profile = found
         log.info(
             "\(name) is \(found.server.type ?? "a Subsonic server") \(found.server.serverVersion ?? found.server.version)"
@@ -135,8 +137,9 @@ public actor LibrarySync {
     }
 
     /// What decides how a library looks beside the server: the number of the mapping, to be raised when Docs/mapping.md
-    /// changes, and the music folders that are wanted.
+    /// changes, the tags and the music folders that are wanted.
     static func rules(_ configuration: LibrarySyncConfiguration) -> String {
-        (["1"] + configuration.musicFolders.sorted()).joined(separator: "\n")
+        (["2", String(configuration.tags.rawValue, radix: 16)] + configuration.musicFolders.sorted())
+            .joined(separator: "\n")
     }
 }

@@ -1,3 +1,4 @@
+public import MPDProtocol
 public import SubsonicKit
 
 /// What a library sync needs to know.
@@ -10,6 +11,8 @@ public struct LibrarySyncConfiguration: Sendable {
     public var directory: String
     /// Names or ids of the music folders to take; empty for all.
     public var musicFolders: [String]
+    /// The tags that songs have; the others are not kept.
+    public var tags: TagMask
     /// Time between two questions whether anything changed.
     public var checkInterval: Duration
     /// Time after which everything is fetched again even if the server says that nothing changed.
@@ -24,6 +27,7 @@ public struct LibrarySyncConfiguration: Sendable {
         serverName: String,
         directory: String,
         musicFolders: [String] = [],
+        tags: TagMask = .all,
         checkInterval: Duration = .seconds(300),
         fullInterval: Duration = .seconds(86400),
         verifyInterval: Duration = .seconds(3600),
@@ -33,6 +37,7 @@ public struct LibrarySyncConfiguration: Sendable {
         self.serverName = serverName
         self.directory = directory
         self.musicFolders = musicFolders
+        self.tags = tags
         self.checkInterval = checkInterval
         self.fullInterval = fullInterval
         self.verifyInterval = verifyInterval

@@ -93,7 +93,7 @@ struct NewestAlbums {
             }
         }
         facts.artists = artists
-        let mapping = SongMapping(kind: profile.kind)
+        let mapping = profile.mapping
         return LibraryAddition.AlbumSongs(
             albumID: albumID,
             songs: album.songs.map { mapping.spooled($0, folder: folder, facts: facts) }

@@ -1,3 +1,4 @@
+import MPDProtocol
 import SubsonicKit
 
 /// How a server hands out its library, found out by asking.
@@ -21,6 +22,11 @@ struct ServerProfile: Sendable, Hashable {
     var kind: ServerKind
     var plan: Plan
     var roots: [Root]
+    /// The tags that songs are to have.
+    var tags = TagMask.all
+
+    /// How its songs become MPD's.
+    var mapping: SongMapping { SongMapping(kind: kind, tags: tags) }
 
     /// Songs in one page: the most that no server rejects.
     var pageSize: Int { kind == .funkwhale ? 100 : 500 }

@@ -1,11 +1,16 @@
-internal import MPDProtocol
+public import MPDProtocol
 public import SubsonicKit
 
 /// Turns a server's song into MPD's tags and facts: Docs/mapping.md as code.
 public struct SongMapping: Sendable {
     public var kind: ServerKind
+    /// The tags that songs are to have. MPD, too, drops the others before they come into its database.
+    public var offered: TagMask
 
-    public init(kind: ServerKind) { self.kind = kind }
+    public init(kind: ServerKind, tags offered: TagMask = .all) {
+        self.kind = kind
+        self.offered = offered
+    }
 
     /// Names that servers make up for files without tags; MPD has no value there.
     private static let placeholders: Set<String> = ["", "[Unknown Artist]", "[Unknown Album]"]
@@ -86,7 +91,7 @@ public struct SongMapping: Sendable {
         tags.add(.musicBrainzAlbumID, album?.musicBrainzID)
         tags.add(.musicBrainzArtistID, known(people.artists).compactMap(\.musicBrainzID))
         tags.add(.musicBrainzAlbumArtistID, known(people.albumArtists).compactMap(\.musicBrainzID))
-        return tags.values
+        return offered == .all ? tags.values : tags.values.filter { offered.contains(TagMask($0.tag)) }
     }
 
     /// Text as it may stand in a reply: control characters become spaces, as MPD does it.

@@ -55,6 +55,7 @@ final class MusicSource: Sendable {
             serverName: server.name,
             directory: configuration.cacheDirectory,
             musicFolders: server.musicFolders,
+            tags: configuration.metadataToUse,
             checkInterval: configuration.refreshInterval ?? .seconds(1 << 40),
             formerURIs: try await store.aliases(of: id)
         )
