@@ -36,6 +36,7 @@ test:
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
 	Scripts/conversations --expected
 	Scripts/differential
+	Scripts/differential-database
 	SHELV_REQUIRE_REAL=1 Scripts/test
 
 # What needs no build.
@@ -50,6 +51,7 @@ soak: $(RELEASE)/libshelvtap.so
 	swift build -c release --build-tests -Xswiftc -enable-testing
 	SHELV_SOAK=1 SHELV_RUNS=500 SHELV_STEPS=300 SHELV_REQUIRE_REAL=1 SHELV_BUILD=release Scripts/test
 	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
+	Scripts/differential-database --program $(RELEASE)/shelvmpd --seed $$(date +%s) --queries 50000
 
 # Measures beside a real MPD; Docs/performance.md shows the figures.
 benchmark: build
