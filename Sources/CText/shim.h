@@ -54,6 +54,38 @@ static inline int32_t shelv_fold(const uint16_t *text, int32_t length, uint16_t 
     return U_FAILURE(error) && error != U_BUFFER_OVERFLOW_ERROR ? -1 : count;
 }
 
+// NFKC without folding. Returns like `shelv_fold`.
+static inline int32_t shelv_normalize(const uint16_t *text, int32_t length, uint16_t *to, int32_t capacity) {
+    UErrorCode error = U_ZERO_ERROR;
+    const UNormalizer2 *normalizer = unorm2_getNFKCInstance(&error);
+    if (U_FAILURE(error)) return -1;
+    int32_t count = unorm2_normalize(normalizer, (const UChar *)text, length, (UChar *)to, capacity, &error);
+    return U_FAILURE(error) && error != U_BUFFER_OVERFLOW_ERROR ? -1 : count;
+}
+
+// Letters without their marks: decomposed, all marks removed, composed again. Returns like `shelv_fold`.
+static inline int32_t shelv_strip_marks(const uint16_t *text, int32_t length, uint16_t *to, int32_t capacity) {
+    UErrorCode error = U_ZERO_ERROR;
+    const UNormalizer2 *decompose = unorm2_getNFDInstance(&error);
+    const UNormalizer2 *compose = unorm2_getNFCInstance(&error);
+    if (U_FAILURE(error)) return -1;
+    int32_t room = length * 4 + 16;
+    UChar *parts = (UChar *)malloc((size_t)room * sizeof(UChar));
+    if (!parts) return -1;
+    int32_t count = unorm2_normalize(decompose, (const UChar *)text, length, parts, room, &error);
+    int32_t kept = 0;
+    for (int32_t at = 0; U_SUCCESS(error) && at < count;) {
+        int32_t start = at;
+        UChar32 scalar;
+        U16_NEXT(parts, at, count, scalar);
+        if (U_GET_GC_MASK(scalar) & U_GC_M_MASK) continue;
+        while (start < at) parts[kept++] = parts[start++];
+    }
+    int32_t needed = U_FAILURE(error) ? -1 : unorm2_normalize(compose, parts, kept, (UChar *)to, capacity, &error);
+    free(parts);
+    return U_FAILURE(error) && error != U_BUFFER_OVERFLOW_ERROR ? -1 : needed;
+}
+
 static inline int shelv_is_punctuation(uint32_t scalar) { return u_ispunct((UChar32)scalar) != 0; }
 
 // Punctuation to its ASCII equivalents. NULL if ICU has no data.

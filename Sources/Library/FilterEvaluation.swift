@@ -86,7 +86,7 @@ extension CompiledFilter {
     }
 
     private func evaluateURI(_ test: TextTest) -> SongSet {
-        if test.kind == .equals, !test.foldsCase {
+        if test.kind == .equals, !test.foldsCase, !test.stripsDiacritics {
             guard let song = snapshot.song(uri: test.text) else { return .none }
             // A former URI leads to a song that does not bear it.
             return matches(.uri(test), song.place, nil) ? .list([song.rawValue]) : .none
@@ -144,7 +144,7 @@ extension CompiledFilter {
             return estimate([index], test)
         case .anyTag(let test): return estimate(snapshot.distinctIndexes, test)
         case .uri(let test):
-            return test.kind == .equals && !test.foldsCase
+            return test.kind == .equals && !test.foldsCase && !test.stripsDiacritics
                 ? Estimate(work: 1, results: 1) : Estimate(work: all, results: all / 16)
         case .range(let range): return Estimate(work: 1, results: range.count)
         case .modifiedSince, .addedSince, .format: return Estimate(work: all / 32 + 1, results: all / 2)
@@ -162,7 +162,8 @@ extension CompiledFilter {
     private func estimate(_ indexes: [TagIndex], _ test: TextTest) -> Estimate {
         var estimate = Estimate(work: 1, results: 0)
         for index in indexes {
-            let isLookup = !test.wantsFolded && (test.kind == .equals || test.kind == .startsWith)
+            let isLookup =
+                !test.wantsFolded && !test.stripsDiacritics && (test.kind == .equals || test.kind == .startsWith)
             if test.isEmpty {
                 estimate.results += test.kind == .equals ? index.missing.count : snapshot.songCount
             } else if isLookup {
@@ -170,7 +171,7 @@ extension CompiledFilter {
                 estimate.work += 4
             } else {
                 // Folded texts are searched in one go; others value by value.
-                let share = test.regex != nil ? 2 : test.foldsCase ? 64 : 8
+                let share = test.regex != nil || test.stripsDiacritics ? 2 : test.foldsCase ? 64 : 8
                 estimate.work += index.values.count / share + 1
                 estimate.results += index.postings.count / (test.kind == .equals ? max(index.values.count, 1) : 16)
             }

@@ -82,6 +82,27 @@ struct SongFormatter {
         if withTime { appendTime("Last-Modified: ", snapshot.directories.times[directory], to: &buffer) }
     }
 
+    /// The last segment of a directory's path, and when it changed.
+    func appendDirectoryName(_ directory: Int, to buffer: inout ReplyBuffer) {
+        let path = snapshot.directories.paths[directory]
+        let start = path.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        buffer.append("directory: ")
+        buffer.append(path.slice(start, path.count))
+        buffer.append(UInt8(ascii: "\n"))
+        appendTime("Last-Modified: ", snapshot.directories.times[directory], to: &buffer)
+    }
+
+    /// The last segment of a song's URI, its size in bytes if that is known, and when it changed.
+    func appendFile(_ song: Int, to buffer: inout ReplyBuffer) {
+        buffer.append("file: ")
+        buffer.append(snapshot.songs.names[song])
+        buffer.append("\nsize: ")
+        let size = snapshot.songs.sizes[song]
+        buffer.append(decimal: size == ImageLayout.unknownSize ? 0 : size)
+        buffer.append(UInt8(ascii: "\n"))
+        appendTime("Last-Modified: ", snapshot.songs.lastModified[song], to: &buffer)
+    }
+
     private func appendTime(_ prefix: StaticString, _ time: UInt32, to buffer: inout ReplyBuffer) {
         if time == 0 { return }
         buffer.append(prefix)

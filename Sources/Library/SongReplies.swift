@@ -98,6 +98,37 @@ public struct DirectoryReply: ReplySource {
     }
 }
 
+/// What a directory holds itself by name: directories, and songs with their size, as `listfiles` gives them.
+public struct FilesReply: ReplySource {
+    private let formatter: SongFormatter
+    private var child: Int
+    private let end: Int
+    private var song: Int
+    private let songEnd: Int
+
+    init(_ snapshot: LibrarySnapshot, _ directory: DirectoryIndex) {
+        formatter = SongFormatter(snapshot, mask: [])
+        child = directory.place + 1
+        end = Int(snapshot.directories.ends[directory.place])
+        song = Int(snapshot.directories.songs[directory.place])
+        songEnd = Int(snapshot.directories.songEnds[directory.place])
+    }
+
+    public mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
+        let formatter = formatter
+        return ReplyBuffer.fill(&output, limit: limit) { buffer in
+            if child < end {
+                formatter.appendDirectoryName(child, to: &buffer)
+                child = Int(formatter.snapshot.directories.ends[child])
+            } else if song < songEnd {
+                formatter.appendFile(song, to: &buffer)
+                song += 1
+            }
+            return child < end || song < songEnd
+        }
+    }
+}
+
 /// A directory and all that is below it, in database order: `listall` and `listallinfo`.
 public struct TreeReply: ReplySource {
     private let formatter: SongFormatter
@@ -157,6 +188,9 @@ extension LibrarySnapshot {
     public func reply(contentsOf directory: DirectoryIndex, mask: TagMask) -> DirectoryReply {
         DirectoryReply(self, directory, mask: mask)
     }
+
+    /// What the directory holds itself, by name: `listfiles`.
+    public func reply(filesOf directory: DirectoryIndex) -> FilesReply { FilesReply(self, directory) }
 
     /// The directory and all below it: `listallinfo` with a mask, `listall` without.
     public func reply(treeOf directory: DirectoryIndex, mask: TagMask?) -> TreeReply {

@@ -4,6 +4,8 @@ import MPDProtocol
 struct TextTest {
     let kind: TextMatch.Operator
     let foldsCase: Bool
+    /// Whether letters are compared without their marks.
+    let stripsDiacritics: Bool
     /// Folded where `foldsCase`; the pattern of a regular expression is not.
     let text: [UInt8]
     /// Songs without a value match an empty text, whatever the operator.
@@ -14,12 +16,16 @@ struct TextTest {
         kind = match.operator
         isEmpty = match.text.isEmpty
         foldsCase = match.foldsCase
+        stripsDiacritics = match.stripsDiacritics && match.operator != .regex
         if match.operator == .regex {
             regex = try Regex(match.text, foldsCase: match.foldsCase)
             text = match.text
         } else {
             regex = nil
-            text = match.foldsCase ? TextFolding.folded(match.text) : match.text
+            text =
+                stripsDiacritics
+                ? match.text.withView { TextFolding.stripped($0, foldsCase: match.foldsCase) }
+                : match.foldsCase ? TextFolding.folded(match.text) : match.text
         }
     }
 
@@ -29,7 +35,14 @@ struct TextTest {
     /// Whether a value matches; it must be folded if `wantsFolded`.
     func matches(_ value: ByteView) -> Bool {
         if let regex { return regex.matches(value) }
-        return text.withView { text in
+        if stripsDiacritics, !value.isASCII {
+            return TextFolding.stripped(value, foldsCase: foldsCase).withView(compares)
+        }
+        return compares(value)
+    }
+
+    private func compares(_ value: ByteView) -> Bool {
+        text.withView { text in
             switch kind {
             case .equals: value == text
             case .contains: value.contains(text)
@@ -42,6 +55,11 @@ struct TextTest {
     func forEachPlace(in index: TagIndex, of values: ImageTexts, _ body: (Int) -> Void) {
         if kind != .equals, regex == nil, text.isEmpty {
             for place in 0..<index.values.count { body(place) }
+        } else if stripsDiacritics {
+            for place in 0..<index.values.count {
+                let value = foldsCase ? index.foldedText(at: place) : values[Int(index.values[place])]
+                if matches(value) { body(place) }
+            }
         } else if wantsFolded {
             forEachFoldedPlace(in: index, body)
         } else if kind == .contains || regex != nil {

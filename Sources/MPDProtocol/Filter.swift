@@ -43,6 +43,8 @@ public struct TextMatch: Sendable, Hashable {
     public var foldsCase: Bool
     /// The exact negation: true if no value matches.
     public var isNegated: Bool
+    /// Both sides lose their diacritics before they are compared; regular expressions do not look at it.
+    public var stripsDiacritics = false
 
     /// A comparison with `text`.
     public init(_ operator: Operator, _ text: [UInt8], foldsCase: Bool, isNegated: Bool = false) {

@@ -16,6 +16,18 @@ extension Filter {
         return Array(path)
     }
 
+    /// The same filter for a connection that has switched `strip_diacritics` on.
+    public func strippingDiacritics() -> Filter {
+        switch self {
+        case .tag(let tag, let match): .tag(tag, match.strippingDiacritics())
+        case .anyTag(let match): .anyTag(match.strippingDiacritics())
+        case .uri(let match): .uri(match.strippingDiacritics())
+        case .not(let filter): .not(filter.strippingDiacritics())
+        case .and(let filters): .and(filters.map { $0.strippingDiacritics() })
+        case .base, .modifiedSince, .addedSince, .audioFormat, .priority: self
+        }
+    }
+
     /// The same filter without needless structure: no conjunction directly inside another one or with a single part,
     /// and texts negated themselves instead of by a `not` around them.
     ///
@@ -43,6 +55,12 @@ extension Filter {
 }
 
 extension TextMatch {
+    fileprivate func strippingDiacritics() -> TextMatch {
+        var match = self
+        match.stripsDiacritics = match.operator != .regex
+        return match
+    }
+
     fileprivate func negated() -> TextMatch {
         var match = self
         match.isNegated.toggle()

@@ -12,13 +12,20 @@ public struct ListQuery: Sendable, Hashable {
     public var filter: Filter
     /// The enclosing levels, outermost first. The subject is the innermost.
     public var groups: [Tag] = []
+    /// Which values of the outermost level, or which URIs.
+    public var window: PositionRange?
 
-    /// Reads the arguments of `list`: `TYPE [FILTER] [group TYPE]...`, or `album ARTIST` as it was before 0.12.
+    /// Reads the arguments of `list`: `TYPE [FILTER] [group TYPE]... [window RANGE]`, or `album ARTIST` as it was
+    /// before 0.12.
     ///
-    /// Source: MPD 0.24 `src/command/DatabaseCommands.cxx`.
+    /// Source: MPD 0.24 `src/command/DatabaseCommands.cxx`; the window is of 0.25.
     public init(_ arguments: Arguments) throws(ACK) {
         filter = .and([])
         var end = arguments.count
+        if end >= 3, arguments.spells("window", at: end - 2) {
+            window = try arguments.range(end - 1)
+            end -= 2
+        }
         if arguments.spellsIgnoringCase("file", at: 0) || arguments.spellsIgnoringCase("filename", at: 0) {
             subject = .uri
         } else {

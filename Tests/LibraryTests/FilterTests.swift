@@ -18,6 +18,61 @@ struct FilterTests {
 
     init() throws { library = try LibraryFixture.snapshot() }
 
+    /// Without diacritics, as `stringnormalization` switches them off.
+    @Test(arguments: [
+        ("e for é", TextMatch.Operator.contains, "CAFE", true, ["cu2"]),
+        ("é for e", .contains, "lóve", true, ["ff2", "va2", "vb1"]),
+        ("case still matters", .contains, "cafe", false, []),
+        ("case as it is", .contains, "Cafe", false, ["cu2"]),
+        ("whole value", .equals, "grosse", true, ["cu1"]),
+        ("sharp s is no mark", .equals, "grösse", true, ["cu1"]),
+        ("Greek", .equals, "σισυφος", true, ["cu3"]),
+        ("start", .startsWith, "gro", true, ["cu1"]),
+        ("punctuation", .contains, "\"noir\"", true, ["cu2"]),
+        ("regular expressions do not look at it", .regex, "Cafe ", false, []),
+    ])
+    func withoutDiacritics(
+        _ name: String,
+        _ kind: TextMatch.Operator,
+        _ text: String,
+        _ folds: Bool,
+        _ ids: [String]
+    ) throws {
+        let filter = Filter.tag(.title, match(kind, text, folds: folds))
+        #expect(try library.ids(filter.strippingDiacritics()) == ids, "\(name)")
+        // Looked up and looked at, alone and as one of several terms.
+        #expect(try library.ids(.and([.base([]), filter]).strippingDiacritics()) == ids, "\(name)")
+        #expect(try NaiveLibrary(library).select(filter.strippingDiacritics()) == ids, "\(name)")
+    }
+
+    @Test func uriWithoutDiacritics() throws {
+        let filter = Filter.uri(match(.equals, "Cas/Unicode/01.opus")).strippingDiacritics()
+        #expect(try library.ids(filter) == ["cu1"])
+        #expect(try library.ids(.not(.uri(match(.contains, "unicode", folds: true)).strippingDiacritics())).count == 14)
+    }
+
+    @Test("of several directories only the first must exist")
+    func firstBase() throws {
+        let known = Filter.base(Array("Various".utf8))
+        let unknown = Filter.base(Array("nowhere".utf8))
+        #expect(try library.ids(.and([known, unknown])) == [])
+        #expect(throws: FilterError.noSuchDirectory) { try library.ids(.and([unknown, known])) }
+    }
+
+    @Test("sorting has fallbacks of its own")
+    func sortFallbacks() throws {
+        // MPD does not look at ArtistSort where AlbumArtistSort is missing.
+        #expect(Tag.albumArtistSort.sortFallbacks == [.albumArtist, .artist])
+        #expect(Tag.musicBrainzAlbumArtistID.sortFallbacks == [.musicBrainzArtistID])
+        #expect(Tag.composerSort.sortFallbacks == [.composer])
+        var builder = LibraryBuilder()
+        builder.add(SongRecord(songID: "b", uri: "1", tags: [TagValue(.artist, "B"), TagValue(.artistSort, "A")]))
+        builder.add(SongRecord(songID: "a", uri: "2", tags: [TagValue(.artist, "AA")]))
+        let library = try builder.build(info: LibraryFixture.info, file: nil)
+        #expect(try library.ids(.base([]), sort: SortOrder(.tag(.albumArtistSort))) == ["a", "b"])
+        #expect(try library.ids(.base([]), sort: SortOrder(.tag(.artistSort))) == ["b", "a"])
+    }
+
     /// Ids of what matches, of a filter and of what it stands for.
     static let table: [(name: String, filter: Filter, ids: [String])] = [
         ("whole value", .tag(.title, match(.equals, "Love")), ["ff2", "va2"]),

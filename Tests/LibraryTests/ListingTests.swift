@@ -13,6 +13,58 @@ struct ListingTests {
         .tag(tag, TextMatch(.equals, Array(text.utf8), foldsCase: false))
     }
 
+    @Test("files by name")
+    func files() throws {
+        let various = try #require(library.directory(path: "Various/Summer Hits"))
+        let listed = text(library.reply(filesOf: various), limit: 60)
+        #expect(
+            listed == """
+                directory: Bonus
+                Last-Modified: 2020-01-31T12:00:00Z
+                file: 01 - Sunshine.mp3
+                size: 0
+                Last-Modified: 2023-11-14T22:13:21Z
+                file: 02 - Love.mp3
+                size: 0
+                Last-Modified: 2023-11-14T22:13:21Z
+                file: 03 - Ocean.mp3
+                size: 0
+                Last-Modified: 2023-11-14T22:13:22Z
+
+                """
+        )
+        #expect(text(library.reply(filesOf: .root)).hasPrefix("directory: alpha\n"))
+        #expect(
+            text(library.reply(filesOf: .root)).hasSuffix(
+                "file: loose.mp3\nsize: 0\nLast-Modified: 2001-09-09T01:46:40Z\n"
+            )
+        )
+    }
+
+    @Test("tags under the names of Vorbis comments")
+    func comments() throws {
+        let song = try #require(library.song(id: "bx4"))
+        #expect(
+            library.comments(song).map { "\($0.name)=\($0.value)" } == [
+                "ARTIST=Alpha", "ALBUM=Box", "TITLE=Three", "TRACKNUMBER=1", "DISCNUMBER=2",
+                "REPLAYGAIN_TRACK_GAIN=-7.50 dB", "REPLAYGAIN_TRACK_PEAK=0.980000",
+            ]
+        )
+        for tag in Tag.allCases {
+            var builder = LibraryBuilder()
+            builder.add(SongRecord(songID: "1", uri: "a/b.mp3", tags: [TagValue(tag, "x")]))
+            let library = try builder.build(info: LibraryFixture.info, file: nil)
+            let names = library.comments(SongIndex(rawValue: 0)).map(\.name)
+            #expect(names.count == 1 && names[0].allSatisfy { $0.isUppercase || $0 == "_" }, "\(tag)")
+        }
+        let root = try #require(library.song(id: "root"))
+        #expect(library.comments(root).isEmpty)
+        // What a server makes of a file's name is not in the file.
+        var builder = LibraryBuilder()
+        builder.add(SongRecord(songID: "1", uri: "a/no tags.x.mp3", tags: [TagValue(.title, "no tags.x")]))
+        #expect(try builder.build(info: LibraryFixture.info, file: nil).comments(SongIndex(rawValue: 0)).isEmpty)
+    }
+
     @Test("a song's record")
     func record() throws {
         let all = try library.select(.uri(TextMatch(.contains, Array("03".utf8), foldsCase: false)))

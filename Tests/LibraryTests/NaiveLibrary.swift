@@ -43,8 +43,10 @@ struct NaiveLibrary {
     }
 
     /// The distinct values of the first type of the chain that the song has.
-    func values(_ song: SongRecord, _ tag: Tag) -> [String] {
-        for type in [tag] + tag.fallbacks {
+    func values(_ song: SongRecord, _ tag: Tag) -> [String] { values(song, [tag] + tag.fallbacks) }
+
+    private func values(_ song: SongRecord, _ chain: [Tag]) -> [String] {
+        for type in chain {
             var values: [String] = []
             for entry in song.tags where entry.tag == type {
                 if !values.contains(where: { Array($0.utf8) == Array(entry.value.utf8) }) { values.append(entry.value) }
@@ -89,7 +91,10 @@ struct NaiveLibrary {
         if match.operator == .regex {
             return try Regex(wanted, foldsCase: match.foldsCase).matches(text: value)
         }
-        if match.foldsCase {
+        if match.stripsDiacritics {
+            value = value.withView { TextFolding.stripped($0, foldsCase: match.foldsCase) }
+            wanted = wanted.withView { TextFolding.stripped($0, foldsCase: match.foldsCase) }
+        } else if match.foldsCase {
             value = TextFolding.folded(value)
             wanted = TextFolding.folded(wanted)
         }
@@ -106,8 +111,9 @@ struct NaiveLibrary {
         func precedes(_ a: SongRecord, _ b: SongRecord) -> Bool {
             switch order.key {
             case .tag(let tag):
-                let first = values(a, tag).first ?? ""
-                let second = values(b, tag).first ?? ""
+                let chain = [tag] + tag.sortFallbacks
+                let first = values(a, chain).first ?? ""
+                let second = values(b, chain).first ?? ""
                 if tag == .track || tag == .disc { return (Int(first) ?? 0) < (Int(second) ?? 0) }
                 return Array(first.utf8).lexicographicallyPrecedes(Array(second.utf8))
             case .lastModified: return (a.lastModified ?? 0) < (b.lastModified ?? 0)

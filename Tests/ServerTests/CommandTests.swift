@@ -13,6 +13,42 @@ import Testing
         ("list album artist Alpha", ["Album: First", "Album: Second", "OK"]),
         ("list album Alpha", ["Album: First", "Album: Second", "OK"]),
         (#"list album "(Artist == 'Björk')""#, ["Album: Odd", "OK"]),
+        ("list artist window 1:3", ["Artist: Alpha", "Artist: Beta", "OK"]),
+        ("list album artist Alpha window 1:", ["Album: Second", "OK"]),
+        ("list album group artist window 2", ["Artist: Beta", "Album: Odd", "OK"]),
+        ("list file window 8:", ["file: Beta - \"Odd\"/01 back\\slash.flac", "OK"]),
+        ("list artist window 3:1", ["ACK [2@0] {list} Malformed range: 3:1"]),
+        ("list artist window", ["ACK [2@0] {list} should be \"Album\" for 3 arguments"]),
+        (
+            "listfiles Alpha",
+            [
+                "directory: First", "Last-Modified: 2020-09-13T12:26:40Z", "directory: Second",
+                "Last-Modified: 2020-09-13T12:26:40Z", "OK",
+            ]
+        ),
+        ("listfiles nowhere", ["ACK [52@0] {listfiles} Failed to open nowhere: No such file or directory"]),
+        ("listfiles loose.mp3", ["ACK [52@0] {listfiles} Failed to open loose.mp3: Not a directory"]),
+        ("listfiles ../x", ["ACK [2@0] {listfiles} Bad relative path"]),
+        ("listfiles /etc", ["ACK [4@0] {listfiles} Access to local files via TCP is not allowed"]),
+        ("listall /etc", ["ACK [50@0] {listall} No such directory"]),
+        ("listall ../x", ["ACK [50@0] {listall} No such directory"]),
+        ("listallinfo http://x/y", ["ACK [50@0] {listallinfo} No such directory"]),
+        (
+            "readcomments Alpha/First/01.flac",
+            [
+                "ARTIST: Alpha", "ALBUM: First", "ALBUMARTIST: Alpha", "TITLE: First 1", "TRACKNUMBER: 1", "OK",
+            ]
+        ),
+        ("readcomments Alpha", ["ACK [50@0] {readcomments} No such song"]),
+        ("readcomments \"\"", ["ACK [50@0] {readcomments} No such song"]),
+        ("getfingerprint Alpha/First/01.flac", ["ACK [5@0] {getfingerprint} Decoding failed"]),
+        ("getfingerprint nowhere", ["ACK [50@0] {getfingerprint} No such song"]),
+        ("stringnormalization available", ["stringnormalization: strip_diacritics", "OK"]),
+        ("stringnormalization", ["OK"]),
+        ("stringnormalization enable", ["ACK [2@0] {stringnormalization} Not enough arguments"]),
+        ("stringnormalization enable x", ["ACK [2@0] {stringnormalization} Unknown string normalization option"]),
+        ("stringnormalization all x", ["ACK [2@0] {stringnormalization} Too many arguments"]),
+        ("stringnormalization x", ["ACK [2@0] {stringnormalization} Unknown sub command"]),
         ("count artist Alpha", ["songs: 7", "playtime: 420", "OK"]),
         (
             "count group albumartist",
@@ -41,6 +77,40 @@ import Testing
     ])
     func answers(_ question: String, _ lines: [String]) throws {
         #expect(try TestServer().client().ask(question) == lines)
+    }
+
+    @Test func comparesWithoutDiacritics() throws {
+        let client = try TestServer().client()
+        #expect(try client.ask("count artist Bjork") == ["songs: 0", "playtime: 0", "OK"])
+        #expect(try client.ask("stringnormalization enable STRIP_DIACRITICS") == ["OK"])
+        #expect(try client.ask("stringnormalization") == ["stringnormalization: strip_diacritics", "OK"])
+        for question in ["count artist Bjork", "searchcount artist BJORK", "count \"(any contains 'jork')\""] {
+            #expect(try client.ask(question) == ["songs: 1", "playtime: 61", "OK"])
+        }
+        #expect(try client.ask("list album artist Bjork") == ["Album: Odd", "OK"])
+        #expect(try client.ask("find artist Bjork").count > 1)
+        #expect(try client.ask("searchadd artist Bjork") == ["OK"])
+        #expect(try client.ask("playlistfind artist Bjork").count > 1)
+        #expect(try client.ask("stringnormalization clear") == ["OK"])
+        #expect(try client.ask("playlistfind artist Bjork") == ["OK"])
+        #expect(try client.ask("stringnormalization all") == ["OK"])
+        #expect(try client.ask("stringnormalization disable strip_diacritics") == ["OK"])
+        #expect(try client.ask("count artist Bjork") == ["songs: 0", "playtime: 0", "OK"])
+    }
+
+    @Test func listsAllForASlash() throws {
+        let client = try TestServer().client()
+        #expect(try client.ask("listall /") == client.ask("listall"))
+        #expect(try client.ask("listallinfo /") == client.ask("listallinfo \"\""))
+    }
+
+    /// What is not offered cannot be asked for.
+    @Test func hidesTagsThatAreNotOffered() throws {
+        let client = try TestServer().client()
+        #expect(try client.ask("tagtypes all") == ["OK"])
+        #expect(try !client.ask("tagtypes").contains("tagtype: Comment"))
+        #expect(try client.ask("tagtypes reset comment title") == ["OK"])
+        #expect(try client.ask("tagtypes") == ["tagtype: Title", "OK"])
     }
 
     @Test func listsFoldersBehindSongs() throws {

@@ -83,8 +83,9 @@ enum AddCommands {
         )
         let placement = try query.positionArgument.map { Placement(try arguments.insertPosition($0)) }
         let library = context.library
-        return LibraryPlan(cost: library.estimatedCost(query.filter)) {
-            let songs = try library.select(query.filter, sort: query.sort, window: query.window?.asWindow)
+        let filter = context.normalized(query.filter)
+        return LibraryPlan(cost: library.estimatedCost(filter)) {
+            let songs = try library.select(filter, sort: query.sort, window: query.window?.asWindow)
             return .addition(QueueAddition(library, songs, at: placement))
         }
     }
@@ -172,6 +173,14 @@ struct LibraryPath {
         if StreamSong.hasScheme(argument) { throw Self.refusal(ofURL: argument) }
         guard argument.isSafeRelativePath else { throw ACK(.argument, "Bad relative path") }
         bytes = argument
+    }
+
+    private init(lookedUp bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The path of `listall` and `listallinfo`, which MPD looks up without a look at its form: what is no path is
+    /// not found.
+    static func looked(up arguments: Arguments) -> LibraryPath {
+        LibraryPath(lookedUp: arguments.isEmpty || arguments.spells("/", at: 0) ? [] : arguments[0])
     }
 }
 

@@ -64,6 +64,11 @@ struct LibraryContext: Sendable {
     let library: LibrarySnapshot
     /// The tags that the connection wants to see.
     let mask: TagMask
+    /// Whether the connection compares letters without their marks.
+    var stripsDiacritics = false
+
+    /// A filter as the connection wants its texts compared.
+    func normalized(_ filter: Filter) -> Filter { stripsDiacritics ? filter.strippingDiacritics() : filter }
 }
 
 /// A parsed and checked command on the library or the queue: what it will cost, and the work itself.

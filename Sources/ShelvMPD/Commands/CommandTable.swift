@@ -22,6 +22,7 @@ struct CommandTable: Sendable {
         QueueCommands.rows,
         StoredPlaylistCommands.rows + StoredPlaylistEditCommands.rows,
         DatabaseCommands.rows,
+        FileCommands.rows,
         ConnectionCommands.rows,
         OutputCommands.rows,
         ReflectionCommands.rows,

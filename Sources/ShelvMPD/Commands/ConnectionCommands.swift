@@ -9,6 +9,13 @@ enum ConnectionCommands {
         Command("password", [], args: 1...1, "Takes on the permissions of a password.", .core(password)),
         Command("ping", [], args: 0...0, "Does nothing.", .core(ping)),
         Command("protocol", [], args: 0...Int.max, "Shows or changes the protocol features.", .core(protocolFeatures)),
+        Command(
+            "stringnormalization",
+            [],
+            args: 0...Int.max,
+            "Shows or changes how texts are compared.",
+            .core(stringNormalization)
+        ),
         Command("tagtypes", [], args: 0...Int.max, "Shows or changes the tags in replies.", .core(tagTypes)),
     ]
 
@@ -47,22 +54,22 @@ enum ConnectionCommands {
             for tag in Tag.allCases where mask.contains(tag) { reply.pair("tagtype", tag.name) }
         }
         guard !arguments.isEmpty else {
-            list(context.session.tagMask.intersection(offered), &reply)
+            list(context.session.tagMask, &reply)
             return
         }
         switch arguments.text(0) {
         case "all":
             try takesNothingMore(arguments)
-            context.connection.session.tagMask = .all
+            context.connection.session.tagMask = offered
         case "clear":
             try takesNothingMore(arguments)
             context.connection.session.tagMask = []
         case "available":
             try takesNothingMore(arguments)
             list(offered, &reply)
-        case "enable": context.connection.session.tagMask.formUnion(try tags(arguments))
+        case "enable": context.connection.session.tagMask.formUnion(try tags(arguments).intersection(offered))
         case "disable": context.connection.session.tagMask.subtract(try tags(arguments))
-        case "reset": context.connection.session.tagMask = try tags(arguments)
+        case "reset": context.connection.session.tagMask = try tags(arguments).intersection(offered)
         default: throw ACK(.argument, "Unknown sub command")
         }
     }
@@ -79,58 +86,95 @@ enum ConnectionCommands {
         guard arguments.count == 1 else { throw ACK(.argument, "Too many arguments") }
     }
 
-    // MARK: Protocol features
+    // MARK: Switches
 
     private static func protocolFeatures(
         _ context: CommandContext,
         _ arguments: Arguments,
         _ reply: inout Reply
     ) throws {
-        func list(_ features: ProtocolFeatures, _ reply: inout Reply) {
-            for (name, feature) in ProtocolFeatures.names where features.contains(feature) {
-                reply.pair("feature", name)
+        try change(&context.connection.session.features, arguments, &reply)
+    }
+
+    private static func stringNormalization(
+        _ context: CommandContext,
+        _ arguments: Arguments,
+        _ reply: inout Reply
+    ) throws {
+        try change(&context.connection.session.stringNormalization, arguments, &reply)
+    }
+
+    /// The sub commands that all sets of switches have.
+    private static func change<Switches: SessionSwitches>(
+        _ switches: inout Switches,
+        _ arguments: Arguments,
+        _ reply: inout Reply
+    ) throws {
+        func list(_ switches: Switches, _ reply: inout Reply) {
+            for (name, element) in Switches.names where switches.isSuperset(of: element) {
+                reply.pair(Switches.key, name)
+            }
+        }
+        func named() throws -> Switches {
+            guard arguments.count > 1 else { throw ACK(.argument, "Not enough arguments") }
+            return try arguments.indices.dropFirst().reduce(into: Switches()) { named, index in
+                let entry = Switches.names.first { arguments.spellsIgnoringCase($0.0, at: index) }
+                guard let entry else { throw ACK(.argument, "Unknown \(Switches.word)") }
+                named.formUnion(entry.1)
             }
         }
         guard !arguments.isEmpty else {
-            list(context.session.features, &reply)
+            list(switches, &reply)
             return
         }
         switch arguments.text(0) {
         case "all":
             try takesNothingMore(arguments)
-            context.connection.session.features = .all
+            switches = Switches.names.reduce(into: []) { $0.formUnion($1.1) }
         case "clear":
             try takesNothingMore(arguments)
-            context.connection.session.features = []
+            switches = []
         case "available":
             try takesNothingMore(arguments)
-            list(.all, &reply)
-        case "enable": context.connection.session.features.formUnion(try features(arguments))
-        case "disable": context.connection.session.features.subtract(try features(arguments))
+            list(Switches.names.reduce(into: []) { $0.formUnion($1.1) }, &reply)
+        case "enable": switches.formUnion(try named())
+        case "disable": switches.subtract(try named())
         default: throw ACK(.argument, "Unknown sub command")
-        }
-    }
-
-    private static func features(_ arguments: Arguments) throws -> ProtocolFeatures {
-        guard arguments.count > 1 else { throw ACK(.argument, "Not enough arguments") }
-        return try arguments.indices.dropFirst().reduce(into: ProtocolFeatures()) { features, index in
-            guard
-                let (_, feature) = ProtocolFeatures.names.first(where: {
-                    arguments.spellsIgnoringCase($0.0, at: index)
-                })
-            else { throw ACK(.argument, "Unknown protocol feature") }
-            features.formUnion(feature)
         }
     }
 }
 
+/// What a client switches on and off for its connection, by name.
+protocol SessionSwitches: OptionSet {
+    /// In front of each name in a reply.
+    static var key: String { get }
+    /// What a name stands for, for complaints.
+    static var word: String { get }
+    static var names: [(String, Self)] { get }
+}
+
 /// Behaviour that a client switches on for its connection.
-struct ProtocolFeatures: OptionSet, Sendable {
+struct ProtocolFeatures: SessionSwitches, Sendable {
     let rawValue: UInt8
 
     /// `lsinfo` of the root lists no stored playlists.
     static let hidePlaylistsInRoot = ProtocolFeatures(rawValue: 1 << 0)
-    static let all: ProtocolFeatures = [.hidePlaylistsInRoot]
 
+    static let key = "feature"
+    static let word = "protocol feature"
     static let names: [(String, ProtocolFeatures)] = [("hide_playlists_in_root", .hidePlaylistsInRoot)]
+}
+
+/// How the texts of filters are compared, beyond what the command says.
+///
+/// Source: MPD 0.25 `src/client/StringNormalization.hxx`.
+struct StringNormalization: SessionSwitches, Sendable {
+    let rawValue: UInt8
+
+    /// Letters are compared without their marks: `e` finds `é`.
+    static let stripDiacritics = StringNormalization(rawValue: 1 << 0)
+
+    static let key = "stringnormalization"
+    static let word = "string normalization option"
+    static let names: [(String, StringNormalization)] = [("strip_diacritics", .stripDiacritics)]
 }

@@ -46,8 +46,9 @@ enum DatabaseCommands {
     ) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, clauses: [.sort, .window], foldsCase: foldsCase)
         let (library, mask) = (context.library, context.mask)
-        return LibraryPlan(cost: library.estimatedCost(query.filter)) {
-            let songs = try library.select(query.filter, sort: query.sort, window: query.window?.asWindow)
+        let filter = context.normalized(query.filter)
+        return LibraryPlan(cost: library.estimatedCost(filter)) {
+            let songs = try library.select(filter, sort: query.sort, window: query.window?.asWindow)
             return .source(library.reply(songs: songs, mask: mask))
         }
     }
@@ -67,12 +68,13 @@ enum DatabaseCommands {
     ) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, clauses: .group, foldsCase: foldsCase)
         let library = context.library
+        let filter = context.normalized(query.filter)
         // Counting by groups touches every song that matches, once for each value.
-        return LibraryPlan(cost: query.group == nil ? library.estimatedCost(query.filter) : library.songCount) {
+        return LibraryPlan(cost: query.group == nil ? library.estimatedCost(filter) : library.songCount) {
             if let group = query.group {
-                return .source(library.reply(try library.count(query.filter, group: group)))
+                return .source(library.reply(try library.count(filter, group: group)))
             }
-            let count = try library.count(query.filter)
+            let count = try library.count(filter)
             return .source(
                 TextReply { output in
                     var reply = Reply()
@@ -87,13 +89,15 @@ enum DatabaseCommands {
     private static func list(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
         let query = try ListQuery(arguments)
         let library = context.library
+        let filter = context.normalized(query.filter)
+        let window = query.window?.asWindow
         // Values alone stand in the index; their combinations are found by looking at the songs.
-        let cost = library.estimatedCost(query.filter)
+        let cost = library.estimatedCost(filter)
         return LibraryPlan(cost: query.groups.isEmpty ? cost : max(cost, library.songCount)) {
             switch query.subject {
-            case .uri: .source(library.reply(urisOf: try library.select(query.filter)))
+            case .uri: .source(library.reply(urisOf: try library.select(filter, window: window)))
             case .tag(let tag):
-                .source(library.reply(try library.list(tag, matching: query.filter, groups: query.groups)))
+                .source(library.reply(try library.list(tag, matching: filter, groups: query.groups, window: window)))
             }
         }
     }
@@ -118,8 +122,7 @@ enum DatabaseCommands {
     }
 
     private static func listAll(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let path = try arguments.isEmpty ? LibraryPath([]) : LibraryPath(arguments[0])
-        return try browse(context, path) { library, directory in
+        return try browse(context, .looked(up: arguments)) { library, directory in
             library.reply(treeOf: directory, mask: nil)
         } song: { library, songs in
             library.reply(urisOf: songs)
@@ -127,8 +130,7 @@ enum DatabaseCommands {
     }
 
     private static func listAllInfo(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let path = try arguments.isEmpty ? LibraryPath([]) : LibraryPath(arguments[0])
-        return try browse(context, path) { library, directory in
+        return try browse(context, .looked(up: arguments)) { library, directory in
             library.reply(treeOf: directory, mask: context.mask)
         } song: { library, songs in
             library.reply(songs: songs, mask: context.mask)

@@ -41,12 +41,16 @@ enum QueueEntryCommands {
         _ arguments: Arguments,
         foldsCase: Bool
     ) throws -> LibraryPlan {
-        let query = try FilterParser.parse(arguments, clauses: [.sort, .queueSort, .window], foldsCase: foldsCase)
+        var query = try FilterParser.parse(arguments, clauses: [.sort, .queueSort, .window], foldsCase: foldsCase)
+        if context.session.stringNormalization.contains(.stripDiacritics) {
+            query.filter = query.filter.strippingDiacritics()
+        }
+        let parsed = query
         let queue = context.partition.queue
         let everything = QueueReply(context.partition, positions: 0..<queue.count, mask: context.session.tagMask)
         return LibraryPlan(cost: queue.count) {
             var reply = everything
-            try reply.select(query)
+            try reply.select(parsed)
             return .source(reply)
         }
     }

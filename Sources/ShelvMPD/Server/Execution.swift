@@ -188,7 +188,7 @@ extension Server {
                 connection.progress = .streaming(run, try handler(context, arguments))
                 return
             case .library(let handler):
-                let plan = try handler(LibraryContext(library: library, mask: connection.session.tagMask), arguments)
+                let plan = try handler(libraryContext(of: connection.session), arguments)
                 try carryOut(plan, command, run, connection)
                 return
             case .queueSearch(let handler), .playlist(let handler):
@@ -200,6 +200,14 @@ extension Server {
             return
         }
         succeeded(run, connection)
+    }
+
+    private func libraryContext(of session: Session) -> LibraryContext {
+        LibraryContext(
+            library: library,
+            mask: session.tagMask,
+            stripsDiacritics: session.stringNormalization.contains(.stripDiacritics)
+        )
     }
 
     private func carryOut(

@@ -9,6 +9,7 @@ struct Session {
     /// The tags that the client wants to see in song records.
     var tagMask: TagMask
     var features: ProtocolFeatures = []
+    var stringNormalization: StringNormalization = []
     /// Bytes of one binary chunk.
     var binaryLimit = 8192
 

@@ -1,0 +1,65 @@
+import Glibc
+import Library
+import MPDProtocol
+
+/// The commands of “The music database” that MPD answers from the files themselves. There are none here: the answers
+/// are what the server tells of them.
+enum FileCommands {
+    static let rows: [Command] = [
+        Command(
+            "getfingerprint",
+            .read,
+            args: 1...1,
+            "Says that there is no fingerprint of a song.",
+            .library(getFingerprint)
+        ),
+        Command("listfiles", .read, args: 0...1, "Lists the files of a directory.", .library(listFiles)),
+        Command(
+            "readcomments",
+            .read,
+            args: 1...1,
+            "Shows all tags of a song by their names in files.",
+            .library(comments)
+        ),
+    ]
+
+    /// Names instead of paths, and songs only: servers tell of no other files.
+    private static func listFiles(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let path = try arguments.isEmpty ? LibraryPath([]) : LibraryPath(arguments[0])
+        let library = context.library
+        guard let directory = library.directory(path: path.bytes) else {
+            // MPD passes on what the system says, for its own files.
+            let reason = library.song(uri: path.bytes) == nil ? ENOENT : ENOTDIR
+            let text = "Failed to open \(String(decoding: path.bytes, as: UTF8.self)): \(SystemError.text(of: reason))"
+            throw ACK(.system, text)
+        }
+        return LibraryPlan(cost: 1) { .source(library.reply(filesOf: directory)) }
+    }
+
+    private static func comments(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let (library, song) = try find(context, arguments)
+        return LibraryPlan(cost: 1) {
+            .source(
+                TextReply { output in
+                    var reply = Reply()
+                    for comment in library.comments(song) { reply.pair(comment.name, untrusted: comment.value) }
+                    output.append(contentsOf: reply.bytes)
+                }
+            )
+        }
+    }
+
+    private static func getFingerprint(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
+        _ = try find(context, arguments)
+        throw ACK(.unknown, "Decoding failed")
+    }
+
+    private static func find(
+        _ context: LibraryContext,
+        _ arguments: Arguments
+    ) throws -> (LibrarySnapshot, SongIndex) {
+        let uri = try LibraryPath(arguments[0])
+        guard let song = context.library.song(uri: uri.bytes) else { throw ACK(.noExist, "No such song") }
+        return (context.library, song)
+    }
+}
