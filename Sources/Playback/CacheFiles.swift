@@ -64,6 +64,43 @@ enum CacheFiles {
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
+    /// All files of one song.
+    struct Files: Equatable {
+        var name: String
+        /// Bytes on the disk; holes take none.
+        var size: Int64
+        /// Seconds since 1970.
+        var lastUse: Int64
+    }
+
+    /// The songs in a folder, in no order.
+    static func list(_ directory: String) -> [Files] {
+        guard let folder = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(folder) }
+        var songs: [String: Files] = [:]
+        while let entry = unsafe readdir(folder) {
+            let file = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            guard let dot = file.lastIndex(of: "."), [".audio", ".part", ".map", ".new"].contains(file[dot...]) else {
+                continue
+            }
+            var status = stat()
+            guard unsafe stat("\(directory)/\(file)", &status) == 0 else { continue }
+            let name = String(file[..<dot])
+            var song = songs[name] ?? Files(name: name, size: 0, lastUse: 0)
+            song.size += Int64(status.st_blocks) * 512
+            song.lastUse = max(song.lastUse, Int64(status.st_mtim.tv_sec))
+            songs[name] = song
+        }
+        return Array(songs.values)
+    }
+
+    /// Notes that a file was used now.
+    static func touch(_ path: String) {
+        _ = unsafe utimes(path, nil)
+    }
+
     static func remove(_ path: String) {
         _ = unsafe unlink(path)
     }
@@ -80,7 +117,7 @@ enum CacheFiles {
 
     /// Notes what is there of a partial file, after bringing it to the disk.
     static func writeMap(of fetcher: Fetcher, path: String) {
-        let (intervals, total) = fetcher.file.monitor.withLock { ($0.intervals, $0.total) }
+        let (intervals, total, generation) = fetcher.file.monitor.withLock { ($0.intervals, $0.total, $0.generation) }
         guard !intervals.ranges.isEmpty, fetcher.file.synchronize() else { return }
         let map = Map(
             intervals: intervals,
@@ -95,6 +132,8 @@ enum CacheFiles {
         let isWritten = unsafe write(descriptor, bytes, bytes.count) == bytes.count && fdatasync(descriptor) == 0
         close(descriptor)
         if isWritten { rename(temporary, to: path) } else { remove(temporary) }
+        // Thrown away while this was written.
+        if fetcher.file.monitor.withLock({ $0.generation }) != generation { remove(path) }
     }
 
     /// The note at `path`, or nil when there is none that can be believed.

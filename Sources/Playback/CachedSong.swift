@@ -56,17 +56,65 @@ final class AudioCache: Sendable {
     private let keeper: WorkerThread
     private let log: Log
     private let songs = Mutex<[String: CachedSong]>([:])
+    /// Most bytes that files may take which nobody plays or will play soon.
+    private let limit: Int64
+    /// Files that shall stay although nobody has opened them.
+    private let pins = Mutex<Set<String>>([])
 
     /// Makes the folder when missing.
     ///
+    /// - Parameter limit: bytes that all files may take; those that are played or pinned stay also beyond it.
     /// - Throws: `PlayerError` when there can't be one.
-    init(directory: String, transport: any HTTPTransport, log: Log) throws(PlayerError) {
+    init(
+        directory: String,
+        limit: Int64 = .max,
+        transport: any HTTPTransport,
+        log: Log
+    ) throws(PlayerError) {
         try CacheFiles.makeDirectory(directory)
+        self.limit = limit
         self.directory = directory
         self.transport = transport
         self.log = log
         timer = WorkerThread(name: "fetch-timer")
         keeper = WorkerThread(name: "cache")
+        keeper.after { [weak self] in self?.makeRoom() }
+    }
+
+    private static func name(of source: AudioSource) -> String {
+        CacheFiles.name(key: source.cacheKey, size: source.size)
+    }
+
+    /// Whether a song's file is whole. Looks at the disk.
+    func holds(_ source: AudioSource) -> Bool {
+        let name = Self.name(of: source)
+        if let song = songs.withLock({ $0[name] }) { return song.isComplete }
+        guard let length = CacheFiles.length(of: path(name, "audio")), length > 0 else { return false }
+        return length == source.size ?? length
+    }
+
+    /// Sets the songs that will be wanted soon, in place of those before: their files are not removed to make room.
+    func pin(_ sources: [AudioSource]) {
+        let names = Set(sources.map(Self.name))
+        pins.withLock { $0 = names }
+    }
+
+    /// Removes the files that were not used for the longest time, until the others fit. On the keeper's thread.
+    private func makeRoom() {
+        let files = CacheFiles.list(directory)
+        var size = files.reduce(0) { $0 + $1.size }
+        guard size > limit else { return }
+        let kept = Set(songs.withLock { $0.keys }).union(pins.withLock { $0 })
+        for file in files.sorted(by: { $0.lastUse < $1.lastUse }) where !kept.contains(file.name) {
+            if size <= limit { return }
+            // With the lock held, so that nobody opens it in between.
+            let isRemoved = songs.withLock { songs in
+                guard songs[file.name] == nil else { return false }
+                for kind in ["map", "part", "audio"] { CacheFiles.remove(path(file.name, kind)) }
+                return true
+            }
+            if isRemoved { size -= file.size }
+        }
     }
 
     /// Opens a song's file. Reads and makes small files only.
@@ -80,7 +128,7 @@ final class AudioCache: Sendable {
         isEager: Bool,
         observer: @escaping @Sendable (FetchNotice) -> Void
     ) throws(PlayerError) -> CachedSong {
-        let name = CacheFiles.name(key: source.cacheKey, size: source.size)
+        let name = Self.name(of: source)
         let song = songs.withLock { songs -> Result<CachedSong, PlayerError> in
             if let song = songs[name] {
                 song.add(id, observer)
@@ -111,7 +159,10 @@ final class AudioCache: Sendable {
                 return true
             }
             // Opened again meanwhile: the note is written when that one closes.
-            if isOurs, !song.isComplete { CacheFiles.writeMap(of: song.fetcher, path: path(song.key, "map")) }
+            guard isOurs else { return }
+            if !song.isComplete { CacheFiles.writeMap(of: song.fetcher, path: path(song.key, "map")) }
+            for kind in ["part", "audio"] { CacheFiles.touch(path(song.key, kind)) }
+            makeRoom()
         }
     }
 
@@ -135,12 +186,11 @@ final class AudioCache: Sendable {
             note.isTotalCertain = true
         } else {
             note = CacheFiles.readMap(path(name, "map")) ?? note
-            // From now on the file may differ from the map.
-            CacheFiles.remove(path(name, "map"))
             file = try SparseFile(
                 path: path(name, "part"),
                 total: note.isTotalCertain ? note.total : source.size.flatMap { $0 > 0 ? $0 : nil },
-                intervals: note.intervals
+                intervals: note.intervals,
+                note: path(name, "map")
             )
         }
         let fetcher = Fetcher(
@@ -152,10 +202,24 @@ final class AudioCache: Sendable {
             log: log,
             request: source.request
         ) { [weak self] notice in
-            if notice == .complete { self?.keep(name, file) }
+            switch notice {
+            case .complete: self?.keep(name, file)
+            case .progress:
+                self?.note(name)
+                return
+            default: break
+            }
             observers.tell(notice)
         }
         return CachedSong(key: name, fetcher: fetcher, observers: observers)
+    }
+
+    /// Writes down what is there of a file that still grows, so that a crash costs little.
+    private func note(_ name: String) {
+        keeper.after { [self] in
+            guard let song = songs.withLock({ $0[name] }), !song.isComplete else { return }
+            CacheFiles.writeMap(of: song.fetcher, path: path(name, "map"))
+        }
     }
 
     /// Gives a complete file its final name.
@@ -168,6 +232,8 @@ final class AudioCache: Sendable {
                 return
             }
             CacheFiles.rename(file.path, to: path(name, "audio"))
+            CacheFiles.remove(path(name, "map"))
+            makeRoom()
         }
     }
 }

@@ -6,6 +6,8 @@ enum FetchNotice: Equatable, Sendable {
     case trouble(String)
     /// Bytes come again after trouble.
     case flowing
+    /// Some more megabytes have come since the last such notice.
+    case progress
     /// Every byte is on disk.
     case complete
     /// No more bytes will come.
@@ -36,6 +38,8 @@ struct FetchState {
     var isWaitingToRetry = false
     var refusesRanges = false
     var validators = FileValidators()
+    /// Bytes written since `FetchNotice.progress`.
+    var unnoted: Int64 = 0
     /// Whether the server itself has told the length of the file.
     var isTotalCertain: Bool
     /// How often the file was another one.

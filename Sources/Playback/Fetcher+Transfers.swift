@@ -60,6 +60,13 @@ extension Fetcher {
                 return false
             }
         }
+        let isDue = state.withLock { state in
+            state.unnoted += Int64(wanted.count)
+            guard state.unnoted >= Self.noteInterval else { return false }
+            state.unnoted = 0
+            return true
+        }
+        if isDue { notify(.progress) }
         if isFlowing { notify(.flowing) }
         if total.map({ end >= $0 }) ?? false {
             completeIfWhole()

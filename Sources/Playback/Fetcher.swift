@@ -14,6 +14,8 @@ final class Fetcher: Sendable {
     /// An attempt that brought at least this much was no failure: the next one follows at once.
     static let progress: Int64 = 64 * 1024
     static let vagueErrorLimit = 3
+    /// So many bytes at most are lost by a crash.
+    static let noteInterval: Int64 = 4 << 20
     private static let maximumTransfers = 3
     static let maximumDelay = Duration.seconds(5)
 

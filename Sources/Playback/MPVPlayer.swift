@@ -18,7 +18,12 @@ public final class MPVPlayer: Player {
         events: @escaping @Sendable (PlayerEvent) -> Void
     ) throws(PlayerError) {
         let mailbox = mailbox
-        let cache = try AudioCache(directory: configuration.cacheDirectory, transport: transport, log: log)
+        let cache = try AudioCache(
+            directory: configuration.cacheDirectory,
+            limit: configuration.cacheLimit,
+            transport: transport,
+            log: log
+        )
         let tapped = configuration.outputs.indices.filter { index in
             switch configuration.outputs[index].kind {
             case .file, .fifo: true
@@ -76,6 +81,8 @@ public final class MPVPlayer: Player {
     public func preload(_ id: PlaybackID, _ source: AudioSource) { mailbox.post(.preload(id, source)) }
 
     public func cancelPreload() { mailbox.post(.cancelPreload) }
+
+    public func fetchAhead(_ sources: [AudioSource]) { mailbox.post(.ahead(sources)) }
 
     public func pause(_ paused: Bool) { mailbox.post(.pause(paused)) }
 

@@ -79,6 +79,8 @@ public struct PlayerConfiguration: Sendable {
     public var outputs: [OutputConfiguration]
     /// Folder for audio files, made when missing.
     public var cacheDirectory: String
+    /// Bytes that its files may take; those that are played or come soon stay also beyond it.
+    public var cacheLimit: Int64
     /// Path of the tap library, or nil to look beside the executable and in the library folder.
     public var tapLibrary: String?
     /// False lets outputs without a device run as fast as songs decode; for tests.
@@ -89,12 +91,14 @@ public struct PlayerConfiguration: Sendable {
     public init(
         outputs: [OutputConfiguration],
         cacheDirectory: String,
+        cacheLimit: Int64 = .max,
         tapLibrary: String? = nil,
         isTimed: Bool = true,
         volume: Int = 100
     ) {
         self.outputs = outputs
         self.cacheDirectory = cacheDirectory
+        self.cacheLimit = cacheLimit
         self.tapLibrary = tapLibrary
         self.isTimed = isTimed
         self.volume = volume

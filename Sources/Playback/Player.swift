@@ -21,6 +21,10 @@ public protocol Player: AnyObject, Sendable {
     /// Forgets the preloaded song: the current one is the last.
     func cancelPreload()
 
+    /// Has the bytes of songs fetched that will follow the preloaded one, in this order, as soon as the songs before them
+    /// are there; replaces what was said before. Their files are kept.
+    func fetchAhead(_ sources: [AudioSource])
+
     /// Pauses or resumes the current song. Remembered while the song is still loading.
     func pause(_ paused: Bool)
 

@@ -3,6 +3,7 @@ enum PlayerCommand: Sendable {
     case load(PlaybackID, AudioSource, at: Duration, paused: Bool)
     case preload(PlaybackID, AudioSource)
     case cancelPreload
+    case ahead([AudioSource])
     case pause(Bool)
     case seek(Duration)
     case stop

@@ -3,6 +3,7 @@ extension PlayerCore {
     /// Plays another song.
     func load(_ slot: Slot, at position: Duration, paused: Bool) {
         forgetSongs()
+        stopAhead()
         current = slot
         setPaused(paused)
         guard open(slot, isEager: true) else { return }
@@ -97,6 +98,7 @@ extension PlayerCore {
     func appendNext() {
         guard let next, next.number == 0, let current, current.isLoaded, !isInNext, fade == nil else { return }
         guard next.song != nil || open(next, isEager: current.song?.isComplete ?? true) else { return }
+        fetchAhead()
         if planFade(from: current, to: next) { return }
         send(next, to: deck, flags: "append-play", at: next.source.start)
     }
@@ -148,6 +150,7 @@ extension PlayerCore {
         outputs.tap?.cut(through: loads)
         for deck in decks { deck.handle.command(["stop"]) }
         forgetSongs()
+        stopAhead()
         emit(.ended(current.id, .stopped))
     }
 

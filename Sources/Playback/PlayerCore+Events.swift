@@ -125,6 +125,7 @@ extension PlayerCore {
         tellFacts(new)
         report(elapsed, advances: new.isSounding && !isPaused && !isStarving)
         new.song?.fetcher.fetchAll()
+        fetchAhead()
         if !new.isSounding { patienceDue = monotonicNow().advanced(by: Self.patienceInSong) }
         switch new.outcome {
         case .failed(let failure): fail(failure)
@@ -290,6 +291,7 @@ extension PlayerCore {
     }
 
     func take(_ notice: FetchNotice, of id: PlaybackID) {
+        if id == ahead?.id { return take(aheadNotice: notice) }
         guard let slot = [current, next].compactMap({ $0 }).first(where: { $0.id == id }) else { return }
         switch notice {
         case .trouble(let message):
@@ -297,13 +299,14 @@ extension PlayerCore {
         case .complete:
             // The line is free now.
             if slot === current { next?.song?.fetcher.fetchAll() }
+            fetchAhead()
         case .changed:
             if slot === current, slot.number > 0 {
                 start(slot, at: position.elapsed(at: monotonicNow()))
             } else if slot === next, let current, slot.number > 0 {
                 if isInNext || fade != nil { start(current, at: position.elapsed(at: monotonicNow())) }
             }
-        case .flowing, .failed:
+        case .flowing, .failed, .progress:
             // Failures count when libmpv has used up what came before.
             break
         }

@@ -38,6 +38,11 @@ final class PlayerCore {
     /// The last reported position of the current song.
     var position = PlaybackPosition(elapsed: .zero, time: 0, advances: false)
 
+    /// Songs that will follow the next one, and those of them that cannot be had.
+    var wantedAhead: [AudioSource] = []
+    var failedAhead: Set<String> = []
+    var ahead: SongAhead?
+    var aheadCount: UInt64 = 0
     var crossfade = CrossfadeSettings()
     var fade: Fade?
     var volume = 100
@@ -91,6 +96,7 @@ final class PlayerCore {
         outputs.tap?.close()
         if let current { release(current) }
         if let next { release(next) }
+        stopAhead()
         cache.shutdown()
         emit(.closed)
     }
@@ -153,6 +159,7 @@ final class PlayerCore {
         case .cancelPreload: cancelPreload()
         case .pause(let isPaused): pause(isPaused)
         case .seek(let position): seek(to: position)
+        case .ahead(let sources): setAhead(sources)
         case .stop: stop()
         case .volume(let percent):
             volume = percent

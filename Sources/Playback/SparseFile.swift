@@ -28,14 +28,23 @@ final class SparseFile: Sendable {
     let path: String
     let monitor: Monitor<State>
     private let descriptor: Int32
+    /// The file that tells what is there; it must not outlive the contents.
+    private let note: String?
 
     /// Opens or makes the file.
     ///
     /// - Parameters:
     ///   - intervals: what is there, by an earlier note; what lies beyond the end of the file is ignored.
     ///   - isReadOnly: true for a complete file.
+    ///   - note: a file that tells what is there; removed when the contents are thrown away.
     /// - Throws: `PlayerError` with the system's reason.
-    init(path: String, total: Int64?, intervals: IntervalSet, isReadOnly: Bool = false) throws(PlayerError) {
+    init(
+        path: String,
+        total: Int64?,
+        intervals: IntervalSet,
+        isReadOnly: Bool = false,
+        note: String? = nil
+    ) throws(PlayerError) {
         let flags = (isReadOnly ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC
         let descriptor = unsafe shelv_open(path, flags, 0o600)
         guard descriptor >= 0 else { throw PlayerError("cannot open \(path): \(SystemError.text())") }
@@ -44,6 +53,7 @@ final class SparseFile: Sendable {
             range.lowerBound < length ? range.lowerBound..<min(range.upperBound, length) : nil
         }
         self.path = path
+        self.note = note
         self.descriptor = descriptor
         monitor = Monitor(State(intervals: IntervalSet(kept), total: total))
     }
@@ -91,6 +101,7 @@ final class SparseFile: Sendable {
             state.intervals = IntervalSet()
             state.total = total
         }
+        if let note { CacheFiles.remove(note) }
         ftruncate(descriptor, 0)
     }
 

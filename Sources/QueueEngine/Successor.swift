@@ -40,6 +40,17 @@ extension Queue {
         return next.id
     }
 
+    /// At most so many entries that will follow the next one, by what is known now; none of another lap.
+    public func upcoming(_ count: Int) -> [EntryID] {
+        guard let next = followingID, var position = list.position(of: next), options.single == .off else { return [] }
+        var ids: [EntryID] = []
+        while ids.count < count, let following = following(position), following != current {
+            ids.append(list[following].id)
+            position = following
+        }
+        return ids
+    }
+
     /// The one answer to “what plays next”: everything that advances, shows or preloads asks here.
     ///
     /// In a shuffled wrap the answer comes from the drawn lap; a step that may wrap calls `drawLapIfDue()` before.

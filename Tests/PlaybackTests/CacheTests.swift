@@ -108,6 +108,111 @@ struct CacheTests {
         #expect(TemporaryFolder.names(in: folder.path("cache")) == ["a.audio"])
     }
 
+    // MARK: Room
+
+    @Test func removesWhatWasNotPlayedForTheLongestTime() throws {
+        let folder = try #require(TemporaryFolder())
+        let cacheFolder = folder.path("cache")
+        _ = try AudioCache(directory: cacheFolder, transport: UnusedTransport(), log: .silent)
+        // A minute apart; `b` is used again, `c` is pinned.
+        for (age, name) in ["e", "d", "c", "b", "a"].enumerated() {
+            let path = folder.write("cache/\(name)+100000.audio", [UInt8](repeating: 1, count: 100_000))
+            var times = [timeval(), timeval()]
+            for index in 0..<2 { times[index].tv_sec = time(nil) - 60 * (age + 1) }
+            #expect(unsafe utimes(path, &times) == 0)
+        }
+        func source(_ key: String) -> AudioSource {
+            AudioSource(cacheKey: key, size: 100_000) { HTTPRequest(url: "http://127.0.0.1:1/", rangeStart: $0) }
+        }
+        let cache = try AudioCache(directory: cacheFolder, limit: 420_000, transport: UnusedTransport(), log: .silent)
+        func names() -> [String] { TemporaryFolder.names(in: cacheFolder).map { String($0.prefix(1)) } }
+        #expect(poll { names() == ["b", "c", "d", "e"] })
+        #expect(cache.holds(source("b")) && !cache.holds(source("a")))
+        cache.pin([source("c")])
+        let song = try cache.open(source("b"), for: one, isEager: false) { _ in }
+        let path = folder.write("cache/f+100000.audio", [UInt8](repeating: 1, count: 100_000))
+        #expect(CacheFiles.length(of: path) == 100_000)
+        cache.close(song, for: one)
+        #expect(poll { names() == ["b", "c", "e", "f"] })
+        cache.shutdown()
+    }
+
+    @Test func keepsWhatIsPlayedBeyondTheLimit() throws {
+        let tone = Tone(441, frames: 20_000)
+        let fixture = try PlayerFixture(cacheLimit: 0) { .file(tone.wav, for: $0) }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", size: tone.wav.count), at: .zero, paused: false)
+        fixture.player.preload(two, fixture.source("b", size: tone.wav.count))
+        try fixture.wait { $0 == .ended(two, .endOfFile) }
+        #expect(try fixture.output() == tone.pcm + tone.pcm)
+        #expect(poll { TemporaryFolder.names(in: fixture.folder.path("cache")).isEmpty })
+    }
+
+    /// What has come is known again after the machine has lost its power: the note is written meanwhile.
+    @Test func notesWhatIsThereWhileItGrows() throws {
+        let bytes = [UInt8](repeating: 7, count: 12 << 20)
+        let gates = GateBox()
+        let server = try #require(
+            HTTPTestServer { .file(bytes, for: $0).interrupted(after: 10 << 20, by: .wait(gates.gate)) }
+        )
+        gates.set(server)
+        defer { server.stop() }
+        let folder = try #require(TemporaryFolder())
+        let transport = try CurlTransport()
+        let cache = try AudioCache(directory: folder.path("cache"), transport: transport, log: .silent)
+        let url = server.url
+        let source = AudioSource(cacheKey: "a") { HTTPRequest(url: "\(url)/a", rangeStart: $0) }
+        let song = try cache.open(source, for: one, isEager: true) { _ in }
+        func noted() -> IntervalSet? { CacheFiles.readMap(folder.path("cache/a.map"))?.intervals }
+        #expect(poll { (noted()?.count ?? 0) >= 8 << 20 })
+        let map = try #require(noted())
+        #expect(map.ranges.count == 1 && map.count <= song.file.monitor.withLock { $0.intervals.count })
+        cache.close(song, for: one)
+        transport.shutdown()
+        cache.shutdown()
+    }
+
+    // MARK: Ahead
+
+    @Test func fetchesSongsAheadOneByOne() throws {
+        let tone = Tone(441, frames: 40_000)
+        let fixture = try PlayerFixture(isTimed: true) { request in
+            request.path == "/gone" ? HTTPTestResponse(status: 404) : .file(tone.wav, for: request)
+        }
+        defer { fixture.stop() }
+        let keys = ["a", "b", "gone", "c", "d"]
+        func source(_ key: String) -> AudioSource { fixture.source(key, size: tone.wav.count) }
+        func complete() -> Int {
+            TemporaryFolder.names(in: fixture.folder.path("cache")).count { $0.hasSuffix(".audio") }
+        }
+        fixture.player.load(one, source("a"), at: .zero, paused: true)
+        fixture.player.preload(two, source("b"))
+        fixture.player.fetchAhead(keys.dropFirst(2).map(source))
+        #expect(poll { complete() == 4 })
+        #expect(fixture.server.requests.map { String($0.path.dropFirst()) } == keys)
+        // Another plan: only what is new is asked for.
+        fixture.player.fetchAhead(["d", "e"].map(source))
+        #expect(poll { complete() == 5 })
+        #expect(fixture.server.requests.map { String($0.path.dropFirst()) } == keys + ["e"])
+        fixture.server.stop()
+        fixture.player.load(PlaybackID(3), source("d"), at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(PlaybackID(3), .endOfFile) }
+    }
+
+    @Test func asksForNothingTwiceWhenItSeeksBack() throws {
+        let tone = Tone(441, frames: 5 * 44_100)
+        let fixture = try PlayerFixture(isTimed: true) { .file(tone.wav, for: $0) }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", size: tone.wav.count), at: .seconds(4), paused: true)
+        try fixture.wait { $0 == .started(one) }
+        for second in [3, 0, 2] { fixture.player.seek(to: .seconds(second)) }
+        fixture.player.seek(to: .milliseconds(4800))
+        fixture.player.pause(false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        let brought = fixture.server.requests.reduce(0) { $0 + tone.wav.count - ($1.rangeStart ?? 0) }
+        #expect(fixture.server.requests.count <= 2 && brought < tone.wav.count * 2)
+    }
+
     @Test func namesAreSafeAndDistinct() {
         #expect(CacheFiles.name(key: "server/tr-1", size: 5) == "server%2ftr-1+5")
         #expect(CacheFiles.name(key: "../../etc/passwd", size: nil) == "%2e%2e%2f%2e%2e%2fetc%2fpasswd")

@@ -21,6 +21,7 @@ final class PlayerFixture: Sendable {
         format: String = "44100:16:2",
         folder: TemporaryFolder? = nil,
         tapLibrary: String? = nil,
+        cacheLimit: Int64 = .max,
         logging: Log = .silent,
         _ handler: @escaping HTTPTestServer.Handler
     ) throws {
@@ -37,6 +38,7 @@ final class PlayerFixture: Sendable {
             PlayerConfiguration(
                 outputs: outputs ?? [file],
                 cacheDirectory: folder.path("cache"),
+                cacheLimit: cacheLimit,
                 tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
                 isTimed: isTimed
             ),
@@ -132,6 +134,15 @@ final class EventLog: Sendable {
     func wait(for timeout: Duration, _ isWanted: (PlayerEvent) -> Bool) -> PlayerEvent? {
         monitor.wait(until: monotonicNow().advanced(by: timeout)) { $0.first { isWanted($0.event) }?.event }
     }
+}
+
+/// Waits until something holds, at most ten seconds.
+func poll(_ holds: () -> Bool) -> Bool {
+    for _ in 0..<1000 {
+        if holds() { return true }
+        usleep(10_000)
+    }
+    return holds()
 }
 
 /// A transport for players that never get to ask.

@@ -69,4 +69,21 @@ import Testing
             #expect(Sketch.next(queue) == next, "\(letters) -- \(commands)")
         }
     }
+
+    @Test func upcomingIsWhatFollowsTheNextOne() throws {
+        let rows: [(String, String, String)] = [
+            ("a [b] | x y | c | u v", "", "y c u"),
+            ("a [b] | x | c |", "", "c"),
+            ("a [b] | | |", "", ""),
+            ("| x | c |", "", ""),
+            ("a [b] | x | c | u", "single 1", ""),
+            ("a [b] | | |", "repeat 1", ""),
+        ]
+        for (line, commands, names) in rows {
+            var queue = Sketch.queue(line)
+            try Commands.run(commands, on: &queue)
+            let upcoming = names.split(separator: " ").map { Sketch.id(Character(String($0)), in: queue) }
+            #expect(queue.upcoming(3) == upcoming, "\(line) -- \(commands)")
+        }
+    }
 }

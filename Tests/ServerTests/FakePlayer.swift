@@ -7,6 +7,7 @@ final class FakePlayer: Player {
         case load(PlaybackID, key: String, at: Duration, paused: Bool)
         case preload(PlaybackID, key: String)
         case cancelPreload
+        case fetchAhead([String])
         case pause(Bool)
         case seek(Duration)
         case stop
@@ -54,6 +55,7 @@ final class FakePlayer: Player {
         note(.preload(id, key: source.cacheKey))
     }
     func cancelPreload() { note(.cancelPreload) }
+    func fetchAhead(_ sources: [AudioSource]) { note(.fetchAhead(sources.map(\.cacheKey))) }
     func pause(_ paused: Bool) { note(.pause(paused)) }
     func seek(to position: Duration) { note(.seek(position)) }
     func stop() { note(.stop) }

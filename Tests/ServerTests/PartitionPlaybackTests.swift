@@ -43,6 +43,20 @@ import Testing
         #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "First-3")])
     }
 
+    @Test func hasSongsFetchedThatComeLater() throws {
+        let server = try TestServer { $0.songsAhead = 2 }
+        let client = try server.client()
+        #expect(try client.ask("add Alpha/First") == ["OK"])
+        #expect(try client.ask("play") == ["OK"])
+        #expect(server.player.takeCalls().last == .fetchAhead(["First-3"]))
+        #expect(try client.ask("setvol 50") == ["OK"])
+        #expect(!server.player.takeCalls().contains { if case .fetchAhead = $0 { true } else { false } })
+        #expect(try client.ask("move 2 1") == ["OK"])
+        #expect(server.player.takeCalls().last == .fetchAhead(["First-2"]))
+        #expect(try client.ask("stop") == ["OK"])
+        #expect(server.player.takeCalls().last == .fetchAhead([]))
+    }
+
     @Test func stopsBehindTheLastSong() throws {
         let (server, client, playback) = try Self.playing()
         #expect(try client.ask("delete 1:") == ["OK"])

@@ -20,6 +20,7 @@ final class TestServer: Sendable {
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         var configuration = Configuration()
+        configuration.songsAhead = 0
         configure(&configuration)
         var builder = LibraryBuilder()
         for record in records { builder.add(record) }
@@ -57,6 +58,7 @@ final class TestServer: Sendable {
                         core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
                     }
                 )
+                partition.songsAhead = configuration.songsAhead
                 let server = Server(
                     core: core,
                     configuration: configuration,

@@ -60,6 +60,10 @@ struct Configuration: Sendable, Equatable {
     var restorePaused = true
     /// Whether clients see stored playlists.
     var showsPlaylists = true
+    /// Bytes that the files of songs may take.
+    var cacheLimit: Int64 = 2048 << 20
+    /// Songs after the next one that are fetched early.
+    var songsAhead = 1
     /// Time between two looks for changes of a server's library, or nil for none but those of `update`.
     var refreshInterval: Duration? = .seconds(300)
 }

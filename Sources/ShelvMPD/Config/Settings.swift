@@ -21,6 +21,7 @@ enum Settings {
         Section(heading: "What clients may do", settings: permissions),
         Section(heading: "Limits", settings: limits),
         Section(heading: "Library and queue", settings: library),
+        Section(heading: "Sound", settings: sound),
         Section(heading: "Files and log", settings: files),
     ]
 

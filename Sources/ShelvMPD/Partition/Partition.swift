@@ -34,6 +34,9 @@ final class Partition {
     var saver: PartitionSaver?
     /// How a song is fetched that the library does not have yet.
     var absentSource: ((SongTable.GoneSong) -> AudioSource?)?
+    /// How many songs are fetched that follow the next one, and which ones are.
+    var songsAhead = 0
+    private var entriesAhead: [EntryID] = []
     /// How long songs have sounded since the start, without the present one.
     var heard = Duration.zero
 
@@ -125,6 +128,7 @@ final class Partition {
         if outcome.changes.contains(.player) { raise(.player) }
         if outcome.changes.contains(.options) { raise(.options) }
         saver?.noteChange()
+        if !outcome.isEmpty { fetchAhead() }
     }
 
     private func load(_ entry: EntryID, at time: Duration, paused: Bool) {
@@ -148,6 +152,15 @@ final class Partition {
         let playback = nextPlayback()
         preloaded = PreloadedSong(playback: playback, entry: entry)
         player.preload(playback, source)
+    }
+
+    /// Tells the player which songs will follow the next one, where that has changed.
+    private func fetchAhead() {
+        guard songsAhead > 0 else { return }
+        let entries = preloaded == nil ? [] : queue.upcoming(songsAhead)
+        guard entries != entriesAhead else { return }
+        entriesAhead = entries
+        player.fetchAhead(entries.compactMap(source))
     }
 
     /// Forgets what the player has, and counts what was heard of it.

@@ -42,6 +42,7 @@ enum Launch {
             PlayerConfiguration(
                 outputs: configuration.outputs,
                 cacheDirectory: configuration.cacheDirectory + "/audio",
+                cacheLimit: configuration.cacheLimit,
                 tapLibrary: configuration.tapLibrary,
                 isTimed: configuration.isTimed
             ),
@@ -69,6 +70,7 @@ enum Launch {
                     core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
                 }
             )
+            partition.songsAhead = configuration.songsAhead
             partition.absentSource = { source.audio($0) }
             partition.saver = PartitionSaver(partition, QueueWriter(store, partition: "default", saved: saved)) {
                 core.post($0)
