@@ -54,6 +54,7 @@ public final class MPVPlayer: Player {
                     },
                     registry: registry,
                     cache: cache,
+                    transport: transport,
                     mailbox: mailbox,
                     outputs: outputs,
                     log: log,

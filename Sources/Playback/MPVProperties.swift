@@ -8,6 +8,9 @@ enum MPVProperty: String, CaseIterable {
     case audioCodec = "audio-codec-name"
     /// Of the compressed stream, in bit/s.
     case bitRate = "audio-bitrate"
+    /// What the file or the stream tells of itself: a map of texts.
+    case metadata
+    case isSeekable = "seekable"
     case pause
     /// Playback waits for the demuxer, and that for us.
     case isStarving = "paused-for-cache"
@@ -18,13 +21,11 @@ enum MPVProperty: String, CaseIterable {
     case volume
     case output = "ao"
     case device = "audio-device"
-    /// The tags in the file: a map of texts.
-    case metadata
 
     /// The observed ones, with the format to get them in.
     static let observed: [(MPVProperty, MPVValue.Format)] = [
         (.duration, .number), (.audioParameters, .node), (.audioCodec, .text), (.isStarving, .flag), (.isIdle, .flag),
-        (.currentOutput, .text),
+        (.currentOutput, .text), (.metadata, .node),
     ]
 }
 
@@ -91,6 +92,8 @@ extension MPVHandle {
             // "weak" opens the device anew where the format changes, instead of converting hi-res songs to the first
             // song's format; songs of one format still follow without a gap.
             ("gapless-audio", "weak"), ("prefetch-playlist", "yes"),
+            // Of remote streams; songs of servers come through our own protocol.
+            ("user-agent", "ShelvMPD/0.1"), ("tls-verify", "yes"), ("network-timeout", "20"),
             // Our own protocol is no network to libmpv: without these it would read one second ahead.
             ("cache", "yes"), ("cache-secs", "20"), ("cache-pause", "yes"), ("cache-pause-wait", "0.5"),
             ("demuxer-max-bytes", "48MiB"), ("demuxer-max-back-bytes", "8MiB"),

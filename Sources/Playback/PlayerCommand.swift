@@ -12,6 +12,8 @@ enum PlayerCommand: Sendable {
     case output(Int, enabled: Bool)
     case shutdown
     case fetch(PlaybackID, FetchNotice)
+    /// What an address turned out to be, by the number of the question.
+    case looked(PlaybackID, UInt64, RemoteProbe.Answer)
     case outputProblem(Int, String?)
     /// The taps have written everything up to the end of a song.
     case drained(PlaybackID)

@@ -48,7 +48,17 @@ extension PlayerCore {
             next.isSounding = false
             next.outcome = nil
         }
-        send(slot, to: deck, flags: "replace", at: position)
+        reopenDue = .max
+        if let stream = slot.stream, stream.isToBeRead {
+            deck.handle.command(["stop"])
+            slot.begin = position
+            slot.outcome = nil
+            slot.isLoaded = false
+            slot.isSounding = false
+            look(at: stream, of: slot)
+        } else {
+            send(slot, to: deck, flags: "replace", at: position)
+        }
         report(position, advances: false)
         patienceDue = monotonicNow().advanced(by: Self.patienceAtStart)
     }
@@ -68,14 +78,18 @@ extension PlayerCore {
         slot.begin = position
         slot.outcome = nil
         var options: [(String, String)] = []
+        var opening = position
         if let song = slot.song {
             slot.generation = song.file.monitor.withLock { $0.generation }
             registry.add(song, number: slot.number)
         }
-        if let stream = slot.stream { options += stream.options }
-        if position > .zero { options.append(("start", "+" + Self.seconds(position))) }
+        if let stream = slot.stream {
+            opening = stream.opening(at: position)
+            options += stream.options
+        }
+        if opening > .zero { options.append(("start", "+" + Self.seconds(opening))) }
         if let end = slot.source.end { options.append(("end", "+" + Self.seconds(end))) }
-        let filters = outputs.filters(of: slot.source, load: slot.number, start: position) + [fade].compactMap { $0 }
+        let filters = outputs.filters(of: slot.source, load: slot.number, start: opening) + [fade].compactMap { $0 }
         if !filters.isEmpty { options.append(("af", filters.joined(separator: ","))) }
         deck.handle.load(
             slot.stream?.address.url ?? StreamRegistry.address(of: slot.number),
@@ -97,9 +111,15 @@ extension PlayerCore {
     /// it after a failure.
     func appendNext() {
         guard let next, next.number == 0, let current, current.isLoaded, !isInNext, fade == nil else { return }
+        // After a radio that is cut comes the same radio, and after a row of a playlist the next one.
+        if let stream = current.stream, !stream.isLast { return }
+        if let stream = next.stream, stream.isToBeRead {
+            look(at: stream, of: next)
+            return
+        }
         guard next.song != nil || open(next, isEager: current.song?.isComplete ?? true) else { return }
         fetchAhead()
-        if planFade(from: current, to: next) { return }
+        if current.stream == nil, next.stream == nil, planFade(from: current, to: next) { return }
         send(next, to: deck, flags: "append-play", at: next.source.start)
     }
 
@@ -130,7 +150,7 @@ extension PlayerCore {
 
     /// Moves in the current song.
     func seek(to target: Duration) {
-        guard let current else { return }
+        guard let current, current.stream?.isSeekable != false else { return }
         let target = max(.zero, target)
         // With a tap too: it gets samples before libmpv drops those that come before the target.
         guard current.isLoaded, current.outcome == nil, !isInNext, fade == nil, outputs.tap == nil else {

@@ -18,7 +18,9 @@ extension PlayerCore {
             deck.entry = entry
             arrive()
         case .fileLoaded:
-            song(on: deck)?.isLoaded = true
+            let slot = song(on: deck)
+            slot?.isLoaded = true
+            if let slot, slot.stream != nil { askFacts(of: slot, on: deck) }
             if deck === self.deck { appendNext() } else { otherIsReady() }
         case .playbackRestart:
             restarted(on: deck)
@@ -68,6 +70,7 @@ extension PlayerCore {
         case .metadata:
             guard let slot = slot(tag.number) else { return }
             slot.metadata = isError ? .none : value
+            if let metadata = slot.metadata { tagsAre(metadata, of: slot) }
             otherIsReady()
         case .parameters:
             guard let slot = slot(tag.number), slot.format == nil, let deck = slot.deck, song(on: deck) === slot
@@ -76,6 +79,8 @@ extension PlayerCore {
             if deck !== self.deck { return }
             // A paused song is not looked at again, so until this is known it is.
             if slot.format == nil { pollDue = min(pollDue, monotonicNow().advanced(by: .milliseconds(100))) }
+        case .seekable:
+            if let slot = slot(tag.number) { seekableIs(!isError && value.isTrue, slot) }
         case .seek:
             guard seekInFlight?.number == tag.number else { return }
             if isError {
@@ -128,6 +133,7 @@ extension PlayerCore {
         fetchAhead()
         if !new.isSounding { patienceDue = monotonicNow().advanced(by: Self.patienceInSong) }
         switch new.outcome {
+        case .failed(.permanent(let message)) where new.stream != nil: streamFailed(new, message)
         case .failed(let failure): fail(failure)
         case .ended where deck.isIdle: drain()
         case .ended, nil: break
@@ -151,6 +157,7 @@ extension PlayerCore {
         }
         if slot === current {
             patienceDue = .max
+            slot.stream?.sounds()
             if !slot.isAnnounced {
                 slot.isAnnounced = true
                 emit(.started(slot.id))
@@ -187,6 +194,8 @@ extension PlayerCore {
             outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
         case .error where isOutputFailure:
             outcome = .failed(.transport("no audio output: \(message)"))
+        case .error where slot.stream != nil, .redirect where slot.stream != nil:
+            outcome = .failed(.permanent(message))
         case .error:
             outcome = .failed(fetcher?.failure ?? .permanent("this file can't be played: \(message)"))
         case .redirect:
@@ -199,6 +208,7 @@ extension PlayerCore {
         }
         switch outcome {
         case .failed where fade?.isRunning == true: fadeIsOver()
+        case .failed(.permanent(let message)) where slot.stream != nil: streamFailed(slot, message)
         case .failed(let failure): fail(failure)
         case .ended: if deck.isIdle { becameIdle() }
         }
@@ -229,9 +239,7 @@ extension PlayerCore {
         case .duration:
             guard let slot = song(on: deck), let seconds = value.number, seconds > 0 else { return }
             let duration = Duration.milliseconds(Int64(clamping: Duration(mpvSeconds: seconds).nanoseconds / 1_000_000))
-            guard duration != slot.duration else { return }
-            slot.duration = duration
-            if slot === current, slot.isAnnounced { emit(.duration(slot.id, duration)) }
+            durationIs(duration, slot)
         case .audioCodec:
             deck.decoder.codec = value.text ?? ""
             song(on: deck).map(formatIs)
@@ -239,14 +247,28 @@ extension PlayerCore {
             deck.decoder.parameters = value
             song(on: deck).map(formatIs)
             if !isMain { otherIsReady() }
+        case .metadata:
+            if let slot = song(on: deck) { tagsAre(value, of: slot) }
         case .currentOutput:
             deck.driver = value.text
             guard isMain else { return }
             let problem = outputs.driverIs(value.text)
             if let problem { emit(.output(index: problem.index, problem: problem.text)) }
-        case .position, .bitRate, .pause, .volume, .output, .device, .metadata:
+        case .position, .bitRate, .isSeekable, .pause, .volume, .output, .device:
             break
         }
+    }
+
+    /// The length of a song, as far as that can be believed.
+    func durationIs(_ duration: Duration, _ slot: Slot) {
+        if let stream = slot.stream, stream.isSeekable != true {
+            // Of what cannot be gone through only what has come so far is known.
+            stream.claimedDuration = duration
+            return
+        }
+        guard duration != slot.duration else { return }
+        slot.duration = duration
+        if slot === current, slot.isAnnounced { emit(.duration(slot.id, duration)) }
     }
 
     /// What the decoder makes now is what this song's samples are.
@@ -261,6 +283,8 @@ extension PlayerCore {
     private func tellFacts(_ slot: Slot) {
         if let format = slot.format { emit(.format(slot.id, format)) }
         if let duration = slot.duration { emit(.duration(slot.id, duration)) }
+        if let isSeekable = slot.stream?.isSeekable { emit(.seekable(slot.id, isSeekable)) }
+        if let tags = slot.stream?.tags, !tags.isEmpty { emit(.tags(slot.id, tags)) }
     }
 
     /// The song stands for want of bytes, or goes on.

@@ -22,7 +22,9 @@ extension PlayerCore {
     func positionIs(_ seconds: Double, number: UInt64) {
         guard let current, seekInFlight == nil else { return }
         if current.number == number, !isInNext {
-            let clock = Duration(mpvSeconds: max(0, seconds))
+            var clock = Duration(mpvSeconds: max(0, seconds))
+            // A live stream has no places: its clock begins anew with each connection.
+            if current.stream?.isSeekable == false { clock += current.begin }
             // The listener stands at the beginning until the output has played what it held before.
             let elapsed = max(clock, min(current.begin, current.knownEnd ?? current.begin))
             // Outputs without a clock show no underrun, so libmpv does not notice that it stands.

@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import SubsonicKit
 
 /// The player's state and rules. Lives on the player's thread; libmpv is only asked, never waited for.
 ///
@@ -18,6 +19,8 @@ final class PlayerCore {
     let makeHandle: ([(String, String)]) throws(PlayerError) -> MPVHandle
     let registry: StreamRegistry
     let cache: AudioCache
+    /// Looks at addresses of remote streams.
+    let transport: any HTTPTransport
     let mailbox: PlayerMailbox
     let log: Log
     var outputs: OutputBoard
@@ -52,6 +55,8 @@ final class PlayerCore {
     var audibleDue = UInt64.max
     var patienceDue = UInt64.max
     var fadeDue = UInt64.max
+    /// When a remote stream is tried again.
+    var reopenDue = UInt64.max
 
     /// - Parameters:
     ///   - makeHandle: makes a second libmpv like the first one, with further options.
@@ -60,6 +65,7 @@ final class PlayerCore {
         makeHandle: @escaping ([(String, String)]) throws(PlayerError) -> MPVHandle,
         registry: StreamRegistry,
         cache: AudioCache,
+        transport: any HTTPTransport,
         mailbox: PlayerMailbox,
         outputs: OutputBoard,
         log: Log,
@@ -69,6 +75,7 @@ final class PlayerCore {
         self.makeHandle = makeHandle
         self.registry = registry
         self.cache = cache
+        self.transport = transport
         self.mailbox = mailbox
         self.outputs = outputs
         self.log = log
@@ -88,7 +95,7 @@ final class PlayerCore {
             guard isRunning else { break }
             fireTimers()
             takeEvents()
-            mailbox.sleep(until: min(pollDue, audibleDue, patienceDue, fadeDue, outputs.retryDue))
+            mailbox.sleep(until: min(pollDue, audibleDue, patienceDue, reopenDue, fadeDue, outputs.retryDue))
         }
         mailbox.close()
         outputs.tap?.beginClosing()
@@ -135,6 +142,10 @@ final class PlayerCore {
             patienceDue = .max
             losePatience()
         }
+        if now >= reopenDue {
+            reopenDue = .max
+            reopen()
+        }
         if now >= outputs.retryDue {
             outputs.retry(decks)
             deviceChanged()
@@ -143,7 +154,9 @@ final class PlayerCore {
 
     /// The current song has been silent for too long.
     private func losePatience() {
-        guard let current, let fetcher = current.song?.fetcher, !current.isSounding || isStarving else { return }
+        guard let current, !current.isSounding || isStarving else { return }
+        if let stream = current.stream { tellTrouble(stream.trouble ?? "waiting for the server") }
+        guard let fetcher = current.song?.fetcher else { return }
         if fetcher.isAwaited || fetcher.trouble != nil {
             tellTrouble(fetcher.trouble ?? "waiting for the server")
         } else {
@@ -167,6 +180,7 @@ final class PlayerCore {
         case .crossfade(let settings): setCrossfade(settings)
         case .output(let index, let isEnabled):
             if outputs.setEnabled(index, isEnabled, decks) { deviceChanged() }
+        case .looked(let id, let number, let answer): take(answer, to: number, of: id)
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))
         case .fetch(let id, let notice): take(notice, of: id)
         case .drained(let id): finish(id)
@@ -193,7 +207,9 @@ final class PlayerCore {
     }
 
     private func finish(_ id: PlaybackID) {
-        guard let current, current.id == id, case .ended = current.outcome, next == nil else { return }
+        guard let current, current.id == id, case .ended = current.outcome else { return }
+        if let stream = current.stream, goOn(with: stream, of: current) { return }
+        guard next == nil else { return }
         forgetSongs()
         emit(.ended(id, .endOfFile))
     }
@@ -212,11 +228,13 @@ final class PlayerCore {
         pollDue = .max
         audibleDue = .max
         patienceDue = .max
+        reopenDue = .max
     }
 
     func release(_ slot: Slot) {
         registry.remove(number: slot.number)
         if let song = slot.song { cache.close(song, for: slot.id) }
         slot.song = nil
+        slot.stream?.forgetQuestion()
     }
 }

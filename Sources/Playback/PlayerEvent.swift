@@ -23,6 +23,10 @@ public enum PlayerEvent: Sendable, Equatable {
     case bitRate(PlaybackID, Int)
     /// Playing time as the decoder knows it, to the millisecond.
     case duration(PlaybackID, Duration)
+    /// Whether `seek` can move in a remote stream.
+    case seekable(PlaybackID, Bool)
+    /// What a remote stream tells of itself: all of it, each time that something has changed.
+    case tags(PlaybackID, [StreamTag])
     /// An output stopped working, or its state became known; `nil` means that it works again.
     case output(index: Int, problem: String?)
     /// The last event of all.
@@ -49,6 +53,20 @@ public struct PlaybackPosition: Sendable, Equatable {
         guard advances, now > time else { return elapsed }
         return elapsed + .nanoseconds(Int64(clamping: now - time))
     }
+}
+
+/// One thing that a remote stream tells of itself.
+public struct StreamTag: Sendable, Hashable, Comparable {
+    /// FFmpeg's name in lower case, such as `artist`; of a radio `icy-name` and `icy-title`.
+    public var name: String
+    public var text: String
+
+    public init(_ name: String, _ text: String) {
+        self.name = name
+        self.text = text
+    }
+
+    public static func < (a: StreamTag, b: StreamTag) -> Bool { (a.name, a.text) < (b.name, b.text) }
 }
 
 /// Why a song is over.

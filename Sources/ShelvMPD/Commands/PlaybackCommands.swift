@@ -70,17 +70,20 @@ enum PlaybackCommands {
     private static func seek(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let position = try arguments.unsigned(0)
         let time = try Duration.milliseconds(arguments.songTime(1))
+        if position == context.partition.queue.currentPosition { try context.partition.checkSeekable() }
         try context.partition.edit { queue throws(QueueError) in try queue.seek(at: position, to: time) }
     }
 
     private static func seekID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let id = try arguments.entryID(0)
         let time = try Duration.milliseconds(arguments.songTime(1))
+        if id == context.partition.queue.currentID { try context.partition.checkSeekable() }
         try context.partition.edit { queue throws(QueueError) in try queue.seek(id: id, to: time) }
     }
 
     private static func seekCurrent(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let target = try arguments.seekTarget(0)
+        try context.partition.checkSeekable()
         let elapsed = context.partition.elapsed ?? .zero
         let time: Duration =
             switch target {

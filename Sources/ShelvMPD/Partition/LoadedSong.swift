@@ -18,6 +18,8 @@ struct LoadedSong {
     var format: DecodedFormat?
     /// kbit/s.
     var bitRate = 0
+    /// False for a remote stream in which one cannot move.
+    var isSeekable = true
     /// Whether it has been heard yet.
     var hasSounded = false
     /// Where it began to sound.

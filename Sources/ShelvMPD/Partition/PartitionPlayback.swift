@@ -47,6 +47,12 @@ extension Partition {
         case .duration(let playback, let duration):
             guard loaded?.playback == playback else { return }
             loaded?.duration = duration
+        case .seekable(let playback, let isSeekable):
+            guard loaded?.playback == playback else { return }
+            loaded?.isSeekable = isSeekable
+        case .tags(let playback, let tags):
+            guard loaded?.playback == playback, let entry = loaded?.entry else { return }
+            streamTells(tags, entry)
         case .output(let index, let problem): setOutputProblem(index, problem)
         }
     }
