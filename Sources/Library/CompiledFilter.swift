@@ -8,8 +8,8 @@ public final class CompiledFilter {
         case tag(Tag, chain: [Tag], TextTest)
         case anyTag(TextTest)
         case uri(TextTest)
-        /// Songs of the database in this range.
-        case range(Range<Int>)
+        /// Songs of the database in this range: those below a path, or the song there.
+        case range(Range<Int>, base: [UInt8])
         case modifiedSince(Int64)
         case addedSince(Int64)
         case format(AudioFormatMask)
@@ -48,7 +48,7 @@ public final class CompiledFilter {
         case .uri(let test):
             let uri = snapshot.uri(SongIndex(song))
             return (test.wantsFolded ? TextFolding.folded(uri) : uri).withView(test.matches)
-        case .range(let range): return range.contains(song)
+        case .range(let range, _): return range.contains(song)
         case .modifiedSince(let time): return Self.isSince(time, snapshot.songs.lastModified[song])
         case .addedSince(let time): return Self.isSince(time, snapshot.songs.added[song])
         case .format(let mask): return formatMatches(song, mask)
@@ -107,10 +107,12 @@ private struct Compiler {
         case .anyTag(let match): return negated(.anyTag(try test(match)), match)
         case .uri(let match): return negated(.uri(try test(match)), match)
         case .base(let path):
-            if let directory = snapshot.directory(path: path) { return .range(snapshot.subtree(directory.place)) }
-            if let song = snapshot.song(uri: path) { return .range(song.place..<song.place + 1) }
+            if let directory = snapshot.directory(path: path) {
+                return .range(snapshot.subtree(directory.place), base: path)
+            }
+            if let song = snapshot.song(uri: path) { return .range(song.place..<song.place + 1, base: path) }
             if checksBase { throw .noSuchDirectory }
-            return .range(0..<0)
+            return .range(0..<0, base: path)
         case .modifiedSince(let time): return .modifiedSince(time)
         case .addedSince(let time): return .addedSince(time)
         case .audioFormat(let mask): return .format(mask)

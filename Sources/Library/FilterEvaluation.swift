@@ -53,7 +53,7 @@ extension CompiledFilter {
             return evaluate([index], test, withMissing: test.isEmpty)
         case .anyTag(let test): return evaluate(snapshot.distinctIndexes, test, withMissing: false)
         case .uri(let test): return evaluateURI(test)
-        case .range(let range): return .range(range)
+        case .range(let range, _): return .range(range)
         case .not(let term): return evaluate(term).complement(count: snapshot.songCount)
         case .and(let terms): return evaluateAll(terms)
         case .priority: return .none
@@ -146,7 +146,7 @@ extension CompiledFilter {
         case .uri(let test):
             return test.kind == .equals && !test.foldsCase && !test.stripsDiacritics
                 ? Estimate(work: 1, results: 1) : Estimate(work: all, results: all / 16)
-        case .range(let range): return Estimate(work: 1, results: range.count)
+        case .range(let range, _): return Estimate(work: 1, results: range.count)
         case .modifiedSince, .addedSince, .format: return Estimate(work: all / 32 + 1, results: all / 2)
         case .priority: return Estimate(work: 1, results: 0)
         case .not(let term):

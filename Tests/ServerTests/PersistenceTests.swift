@@ -358,3 +358,40 @@ struct SeededNumbers: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 }
+
+// MARK: URLs
+
+extension PersistenceTests {
+    @Test func streamsComeBackWithTheirTags() async throws {
+        let folder = try #require(TemporaryFolder())
+        var server = try await PersistentServer(folder)
+        var client = try server.client()
+        let url = "http://u:pw@h/a b?x=1"
+        for command in [
+            "add Alpha/First", "add \"\(url)\"", "add \"\(url)\"", "addtagid 4 Title \"Tom: \\\"x\\\"\"",
+            "addtagid 4 Artist \"Éva\"", "addtagid 4 Title second", "rangeid 5 1:2", "prioid 7 5",
+        ] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        #expect(server.settle())
+        // One edit more, which changes nothing but tags.
+        #expect(try client.ask("cleartagid 4 Artist") == ["OK"])
+        let entries = try client.ask("playlistinfo")
+        #expect(entries.contains("Title: Tom: \"x\"") && entries.contains("Range: 1.000-2.000"))
+        server.end()
+
+        server = try await PersistentServer(folder)
+        client = try server.client()
+        #expect(try client.ask("playlistinfo") == entries)
+        // The whole address is there, to be played.
+        let key = "http://u:pw@h/a%20b?x=1"
+        #expect(try client.ask("playid 4") == ["OK"])
+        let calls = server.player.takeCalls()
+        #expect(calls.contains { if case .load(_, key, _, _) = $0 { true } else { false } })
+        // A new library does not touch them.
+        try server.replaceLibrary([])
+        let left = try client.ask("playlistid 4")
+        #expect(left.contains("Title: second") && !left.contains { $0.contains("[gone]") })
+        server.end()
+    }
+}

@@ -160,3 +160,96 @@ import Testing
         #expect(table.song(next) != nil && next != kept)
     }
 }
+
+// MARK: Searching
+
+extension StreamEntryTests {
+    @Test(
+        arguments: [
+            ("playlistfind title \"Évening News\"", ["0"]), ("playlistfind title \"évening news\"", []),
+            ("playlistsearch title \"ÉVENING\"", ["0"]), ("playlistsearch any second", ["0"]),
+            ("playlistfind \"(AlbumArtist == 'Speaker')\"", ["0"]), ("playlistfind \"(Album == '')\"", ["0", "1"]),
+            ("playlistfind \"(Title != 'x')\"", ["0", "1"]), ("playlistfind \"(Title =~ '^.v')\"", ["0"]),
+            ("playlistfind \"(base 'http://u:pw@h/dir')\"", ["0"]), ("playlistfind \"(base 'http://h')\"", ["1"]),
+            ("playlistfind \"(file == 'http://u:pw@h/dir/x.mp3')\"", ["0"]),
+            ("playlistfind \"(file == 'http://h/dir/x.mp3')\"", []),
+            ("playlistfind \"(modified-since '2001-01-01')\"", []),
+            ("playlistfind \"((Title == 'Évening News') AND (prio >= 1))\"", []),
+            ("playlistfind \"(!(prio >= 1))\"", ["0"]),
+        ] as [(String, [String])]
+    )
+    func finds(_ question: String, _ wanted: [String]) throws {
+        let client = try Self.client()
+        let commands = [
+            "add http://u:pw@h/dir/x.mp3", "add http://h/y.mp3", "addtagid 1 Title \"Évening News\"",
+            "addtagid 1 Artist Speaker", "addtagid 1 Artist Second", "prioid 3 2",
+        ]
+        for command in commands { #expect(try client.ask(command) == ["OK"]) }
+        let found = try client.ask(question).filter { $0.hasPrefix("Pos: ") || $0.hasPrefix("ACK") }
+        #expect(found == wanted.map { "Pos: \($0)" })
+    }
+
+    // MARK: What streams tell
+
+    /// Starts the first entry, a URL, and says that it sounds.
+    private static func playing(_ commands: [String] = []) throws -> (TestServer, MPDTestClient, PlaybackID) {
+        let server = try TestServer { $0.queueMode = .mpd }
+        let client = try server.client()
+        for command in ["add \(radio)"] + commands + ["play"] { #expect(try client.ask(command) == ["OK"]) }
+        let id = PlaybackID(1)
+        server.player.report(.started(id))
+        // Its event belongs to nobody who comes later.
+        let gate = TestGate()
+        server.core.post { _ in gate.open() }
+        gate.wait(timeout: 10_000)
+        return (server, client, id)
+    }
+
+    @Test func whatAStreamTellsTakesThePlaceOfItsTags() throws {
+        let (server, client, id) = try Self.playing(["addtagid 1 Artist mine", "addtagid 1 Title mine"])
+        let listener = try server.client()
+        _ = try client.ask("status")
+        listener.send("idle player playlist\n")
+        server.player.report(
+            .tags(id, [StreamTag("icy-name", "Radio"), StreamTag("icy-title", "A - B"), StreamTag("title", "other")])
+        )
+        #expect(try listener.reply() == ["changed: playlist", "changed: player", "OK"])
+        let record = ["file: \(Self.radio)", "Title: A - B", "Name: Radio", "Pos: 0", "Id: 1", "OK"]
+        #expect(try client.ask("currentsong") == record)
+        let version = try client.value("playlist", of: "status")
+        // The same once more is no news.
+        server.player.report(.tags(id, [StreamTag("icy-name", "Radio"), StreamTag("icy-title", "A - B")]))
+        server.player.report(.tags(PlaybackID(77), [StreamTag("icy-title", "late")]))
+        #expect(try client.value("playlist", of: "status") == version)
+        // They stay when it ends, and can be added to.
+        #expect(try client.ask("stop") == ["OK"])
+        #expect(try client.ask("addtagid 1 Title again") == ["OK"])
+        #expect(
+            try client.ask("playlistinfo")
+                == ["file: \(Self.radio)", "Title: A - B", "Name: Radio", "Title: again", "Pos: 0", "Id: 1", "OK"]
+        )
+    }
+
+    @Test func aLiveStreamCannotBeMovedIn() throws {
+        let (server, client, id) = try Self.playing(["add http://h/other"])
+        server.player.report(.seekable(id, false))
+        #expect(try client.ask("status").last == "OK")
+        _ = server.player.takeCalls()
+        #expect(try client.ask("seekcur 10") == ["ACK [5@0] {seekcur} Not seekable"])
+        #expect(try client.ask("seek 0 3") == ["ACK [5@0] {seek} Not seekable"])
+        #expect(try client.ask("seekid 1 3") == ["ACK [5@0] {seekid} Not seekable"])
+        #expect(try client.value("error", of: "status") == "Not seekable")
+        #expect(server.player.takeCalls() == [])
+        #expect(try client.ask("seek 1 3") == ["OK"])
+    }
+
+    @Test func aStreamHasNoLengthUntilItIsTold() throws {
+        let (server, client, id) = try Self.playing()
+        var status = try client.ask("status")
+        #expect(!status.contains { $0.hasPrefix("duration") })
+        #expect(status.contains { $0.hasPrefix("time: ") && $0.hasSuffix(":0") })
+        server.player.report(.duration(id, .milliseconds(8_045)))
+        status = try client.ask("status")
+        #expect(status.contains("duration: 8.045"))
+    }
+}

@@ -21,7 +21,7 @@ struct QueueReply: ReplySource {
     /// What is to be shown, in this order.
     var rows: [Row]
     private var gone: [SongKey: SongTable.GoneSong] = [:]
-    private var streams: [SongKey: StreamSong] = [:]
+    private(set) var streams: [SongKey: StreamSong] = [:]
     private var next = 0
 
     /// The entries at some positions, in this order; positions beyond the queue are left out.

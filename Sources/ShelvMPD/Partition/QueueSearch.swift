@@ -15,6 +15,10 @@ extension QueueReply {
         let filter = try library.compile(query.filter)
         rows.removeAll { row in
             if let song = row.song { return !filter.matches(song, priority: row.priority) }
+            if let stream = streams[row.key] {
+                let tags = stream.tags.map { ($0.tag, $0.text) }
+                return !filter.matches(uri: stream.uri, tags: tags, priority: row.priority)
+            }
             return query.filter.matches(priority: row.priority) != true
         }
         try filter.checkExpense()
