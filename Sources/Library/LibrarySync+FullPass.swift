@@ -28,9 +28,7 @@ extension LibrarySync {
             outcome = try await pass.run(stamp: stamp)
         }
         let songs = outcome.spool.songCount
-        let isVerified =
-            outcome.missing == 0 && !outcome.isDoubtful && (songs > 0 || former == nil)
-            && !isShort(songs, former, stamp)
+        let isVerified = outcome.missing == 0 && !outcome.isDoubtful && (songs > 0 || former == nil)
         if !isVerified { try believe(outcome, former: former) }
 
         let starred = try await starred()
@@ -89,14 +87,6 @@ extension LibrarySync {
         let same = try ImagePatch(result.snapshot).write(info: info, file: configuration.imageFile)
         if difference == .annotations { await show(same) } else { shown = same }
         return false
-    }
-
-    /// Whether a server that counts its songs has given fewer of them than before.
-    private func isShort(_ songs: Int, _ former: LibrarySnapshot?, _ stamp: SyncStamp) -> Bool {
-        guard let former, songs < former.songCount, let count = stamp.scanCount, let surplus = memory.surplus else {
-            return false
-        }
-        return count &- songs > surplus
     }
 
     /// Accepts a result that does not add up when there is nothing better, or when a second pass says the same.
