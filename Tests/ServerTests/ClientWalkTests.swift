@@ -132,20 +132,31 @@ import Testing
 
     // MARK: Home Assistant
 
-    @Test func homeAssistantPlaysSomethingElse() throws {
+    /// It knows playlists only: what is chosen in its media browser is loaded by name.
+    @Test func homeAssistantPlaysAPlaylist() throws {
         let walk = try ClientWalk(playing: "A2")
+        try walk.send("playlistadd \"Evening\" \"B/2\"")
+        try walk.send("playlistadd \"Evening\" \"x\"")
+        try walk.send("playlistadd \"Evening\" \"B/2\"")
         try walk.send("random 1")
+        let lists = try walk.client.ask("listplaylists").filter { $0.hasPrefix("playlist: ") }
+        #expect(lists == ["playlist: Evening"])
         try walk.send("clear")
-        try walk.send("add \"B/2\"")
+        try walk.send("load \"Evening\"")
         try walk.send("play")
-        #expect(try walk.queue() == "[B2]")
-        #expect(walk.heard == "B2")
+        #expect(try walk.names().sorted() == ["B2", "B2", "x"])
+        #expect(try walk.client.value("lastloadedplaylist", of: "status") == "Evening")
+        #expect(try walk.queue().hasPrefix("[\(walk.heard)] "))
         try walk.send("random 0")
         try walk.send("clear")
-        try walk.send("add \"B\"")
+        try walk.send("load \"Evening\"")
         try walk.send("play")
-        #expect(try walk.queue() == "[B1] B2 B3 B4")
-        #expect(walk.heard == "B1")
+        #expect(try walk.queue() == "[B2] x B2")
+        #expect(walk.heard == "B2")
+        // A playlist that is not there leaves the queue as `clear` left it.
+        try walk.send("clear")
+        #expect(try walk.client.ask("load \"Morning\"") == ["ACK [50@0] {load} No such playlist"])
+        #expect(try walk.queue() == "")
     }
 
     /// Speech is a URL of its own server.

@@ -1,5 +1,6 @@
 import Library
 import MPDProtocol
+import Playback
 import QueueEngine
 
 /// The one place that turns an error into what a client reads.
@@ -10,6 +11,7 @@ enum ACKMapping {
         case let error as QueueError: ack(for: error)
         case let error as FilterError: ack(for: error)
         case let error as PlaylistError: ack(for: error)
+        case let error as RemotePlaylistError: ACK(.noExist, "No such playlist: \(error)")
         default: ACK(.system, "\(error)")
         }
     }

@@ -102,24 +102,53 @@ struct QueueAddition: Sendable {
     /// Some thousand entries take well under a millisecond.
     private static let pieceSize = 4_096
 
-    private let library: LibrarySnapshot
-    private let songs: SongSelection
+    private enum Songs: Sendable {
+        case library(LibrarySnapshot, SongSelection)
+        /// Of the stored playlist of this name.
+        case playlist(String, ArraySlice<PlaylistEntry>)
+
+        var count: Int {
+            switch self {
+            case .library(_, let songs): songs.count
+            case .playlist(_, let entries): entries.count
+            }
+        }
+    }
+
+    private let songs: Songs
     private var placement: Placement?
     private var added = 0
-    /// The stored playlist that they come from.
-    var playlist: String?
 
     init(_ library: LibrarySnapshot, _ songs: SongSelection, at placement: Placement?) {
-        self.library = library
-        self.songs = songs
+        self.songs = .library(library, songs)
         self.placement = placement
+    }
+
+    /// What the library does not have is passed over.
+    init(_ entries: ArraySlice<PlaylistEntry>, ofPlaylist name: String, at placement: Placement?) {
+        songs = .playlist(name, entries)
+        self.placement = placement
+    }
+
+    /// The keys of a part of the songs.
+    private func keys(_ range: Range<Int>, _ context: CommandContext) -> [SongKey] {
+        switch songs {
+        case .library(let library, let songs): return context.server.songs.keys(for: songs[range], of: library)
+        case .playlist(_, let entries):
+            let part = entries[(entries.startIndex + range.lowerBound)..<(entries.startIndex + range.upperBound)]
+            let library = context.server.library
+            return part.compactMap { entry in
+                if case .stream(let stream) = entry { return context.partition.key(for: stream) }
+                return library.song(entry).map { context.server.songs.key(for: $0) }
+            }
+        }
     }
 
     /// Adds the next piece. Returns whether there is more.
     /// - Throws: `QueueError`, also when not all songs fit; what fitted stays, as in MPD.
     mutating func addPiece(_ context: CommandContext) throws -> Bool {
-        let piece = songs[added..<min(added + Self.pieceSize, songs.count)]
-        let keys = context.server.songs.keys(for: piece, of: library)
+        let piece = added..<min(added + Self.pieceSize, songs.count)
+        let keys = keys(piece, context)
         if let relative = placement {
             // Fixed once: what is added does not move the place.
             let position = try context.partition.queue.insertPosition(relative)
@@ -130,14 +159,14 @@ struct QueueAddition: Sendable {
         } else if !keys.isEmpty {
             _ = try insert(keys, context) { queue throws(QueueError) in try queue.append(contentsOf: keys) }
         }
-        if let playlist { context.partition.lastLoadedPlaylist = playlist }
+        if case .playlist(let name, _) = songs { context.partition.lastLoadedPlaylist = name }
         added += piece.count
         return added < songs.count
     }
 
     /// Adds all at once, when it is one song. Returns the id of its entry.
     mutating func addOne(_ context: CommandContext) throws -> EntryID? {
-        let keys = context.server.songs.keys(for: songs, of: library)
+        let keys = keys(0..<songs.count, context)
         let placement = placement
         return try insert(keys, context) { queue throws(QueueError) in
             if let placement { return try queue.insert(contentsOf: keys, at: placement) }

@@ -1,5 +1,6 @@
 import Library
 import MPDProtocol
+import Playback
 
 /// One command of the protocol: everything that the server needs to know about it, in one row.
 struct Command: Sendable {
@@ -94,6 +95,8 @@ enum LibraryAnswer: Sendable {
     case addition(QueueAddition)
     /// An edit to be made on the core with what was found.
     case edit(@Sendable (CommandContext, inout Reply) throws -> Void)
+    /// A playlist of the network is needed first.
+    case remotePlaylist(StreamAddress, then: @Sendable ([PlaylistEntry]) throws -> LibraryAnswer)
     /// An edit to be made on the core that must not be lost: the client is answered once it is kept.
     case keptEdit(@Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void)
 }

@@ -22,9 +22,14 @@ enum ReflectionCommands {
     private static func list(_ context: CommandContext, _ reply: inout Reply, allowed: Bool) {
         let permissions = context.session.permissions
         for command in context.server.commands.rows
-        where permissions.isSuperset(of: command.permission) == allowed {
+        where permissions.isSuperset(of: command.permission) == allowed && isAvailable(command, context) {
             reply.pair("command", command.name)
         }
+    }
+
+    /// Whether the configuration has what the command is for. It is known in any case, as in MPD.
+    private static func isAvailable(_ command: Command, _ context: CommandContext) -> Bool {
+        context.server.playlists.settings.isEnabled || !StoredPlaylistEditCommands.isForPlaylistsOnly(command.name)
     }
 
     private static func config(_ context: CommandContext, _: Arguments, _ reply: inout Reply) throws {

@@ -1,5 +1,6 @@
 import Library
 import MPDProtocol
+import Playback
 import QueueEngine
 
 /// “Stored playlists” of MPD's protocol document: looking at them, and loading. Edits are in
@@ -54,28 +55,16 @@ enum StoredPlaylistCommands {
         _ form: PlaylistReply.Form
     ) throws -> LibraryPlan {
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
-        let playlist = try playlist(context, arguments)
-        let part = playlist.entries[range.clipped(to: playlist.entries.count)]
         let library = context.server.library
-        return LibraryPlan(cost: 1) { .source(PlaylistReply(part, library: library, form: form)) }
-    }
-
-    /// The playlist that the first argument names. Such a name may be a path or an address in MPD, and the complaints
-    /// are those about paths and addresses.
-    private static func playlist(_ context: CommandContext, _ arguments: Arguments) throws -> StoredPlaylist {
-        let name = arguments[0]
-        if StreamSong.hasScheme(name) { throw ACK(.unknown, "Unrecognized URI") }
-        _ = try LibraryPath(name)
-        guard !name.isEmpty else { throw ACK(.argument, "Bad relative path") }
-        guard let playlist = context.server.playlists.book[name] else { throw PlaylistError.noSuchPlaylist }
-        context.server.playlists.noteUse(of: playlist.key)
-        return playlist
+        return try plan(context, arguments, cost: { _ in 1 }) { entries in
+            let part = entries[range.clipped(to: entries.count)]
+            return .source(PlaylistReply(part, library: library, form: form))
+        }
     }
 
     private static func length(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let entries = try playlist(context, arguments).entries
         let library = context.server.library
-        return LibraryPlan(cost: entries.count) {
+        return try plan(context, arguments, cost: \.count) { entries in
             var milliseconds: UInt64 = 0
             for entry in entries {
                 milliseconds &+= library.song(entry).flatMap { library.duration($0) }.map { UInt64($0) } ?? 0
@@ -94,9 +83,8 @@ enum StoredPlaylistCommands {
 
     private static func search(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, from: 1, clauses: .window, foldsCase: true)
-        let entries = try playlist(context, arguments).entries
         let (library, mask) = (context.server.library, context.session.tagMask)
-        return LibraryPlan(cost: entries.count) {
+        return try plan(context, arguments, cost: \.count) { entries in
             let filter = try library.compile(query.filter)
             var matches: [PlaylistMatches.Match] = []
             for (position, entry) in entries.enumerated() {
@@ -114,17 +102,36 @@ enum StoredPlaylistCommands {
     private static func load(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
         let placement = try arguments.count > 2 ? Placement(arguments.insertPosition(2)) : nil
-        let playlist = try playlist(context, arguments)
-        let part = playlist.entries[range.clipped(to: playlist.entries.count)]
-        let library = context.server.library
-        let name = playlist.name
-        return LibraryPlan(cost: part.count) {
-            // What the library does not have is passed over.
-            let songs = SongSelection(part.compactMap { library.song($0) })
-            var addition = QueueAddition(library, songs, at: placement)
-            addition.playlist = name
-            return .addition(addition)
+        let name = arguments.text(0)
+        return try plan(context, arguments, cost: { _ in 1 }) { entries in
+            let part = entries[range.clipped(to: entries.count)]
+            return .addition(QueueAddition(part, ofPlaylist: name, at: placement))
         }
+    }
+
+    // MARK: Inner
+
+    /// What is to be done with the entries of the playlist that the first argument names.
+    ///
+    /// Such a name may be a path in MPD, and the complaints are those about paths. It may be an address, too: then the
+    /// playlist is fetched from there.
+    private static func plan(
+        _ context: CommandContext,
+        _ arguments: Arguments,
+        cost: ([PlaylistEntry]) -> Int,
+        _ answer: @escaping @Sendable ([PlaylistEntry]) throws -> LibraryAnswer
+    ) throws -> LibraryPlan {
+        let name = arguments[0]
+        if StreamSong.hasScheme(name) {
+            guard let address = StreamAddress(name), address.isHTTP else { throw ACK(.unknown, "Unrecognized URI") }
+            return LibraryPlan(cost: 1) { .remotePlaylist(address, then: answer) }
+        }
+        _ = try LibraryPath(name)
+        guard !name.isEmpty else { throw ACK(.argument, "Bad relative path") }
+        guard let playlist = context.server.playlists.book[name] else { throw PlaylistError.noSuchPlaylist }
+        context.server.playlists.noteUse(of: playlist.key)
+        let entries = playlist.entries
+        return LibraryPlan(cost: cost(entries)) { try answer(entries) }
     }
 }
 

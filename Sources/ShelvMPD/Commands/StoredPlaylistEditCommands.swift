@@ -40,6 +40,11 @@ enum StoredPlaylistEditCommands {
         ),
     ]
 
+    /// Whether a command makes no sense without stored playlists; `load` and those that list read addresses, too.
+    static func isForPlaylistsOnly(_ name: String) -> Bool {
+        name == "listplaylists" || rows.contains { $0.name == name }
+    }
+
     // MARK: Whole playlists
 
     private static func remove(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {

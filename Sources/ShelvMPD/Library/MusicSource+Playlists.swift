@@ -1,32 +1,27 @@
 import Library
 import Logging
+import MPDProtocol
+import Playback
 import SubsonicKit
 
 extension MusicSource {
-    /// Does at the server what the stored playlists need, one job at a time; until the task is cancelled.
+    /// Does at the server what the stored playlists need; until the task is cancelled.
     func keepPlaylists(_ core: Core) async {
-        let (jobs, queue) = AsyncStream.makeStream(of: PlaylistJob.self)
-        let courier = PlaylistCourier(client, log: log) { [store] attempt, key in
-            try await store.write("what is about to be sent") { database throws(StoreError) in
-                try PlaylistTable.keep(attempt, of: key, in: database)
-            }
-        }
-        core.post { server in server.playlists.connect(to: server) { queue.yield($0) } }
-        for await job in jobs {
-            switch job {
-            case .refresh(let refresh):
-                let result: Result<PlaylistNews, SubsonicError>
-                do {
-                    result = .success(try await courier.refresh(refresh))
-                } catch {
-                    result = .failure(error)
-                }
-                if Task.isCancelled { return }
-                core.post { $0.playlists.refreshed(result) }
-            case .deliver(let delivery):
-                let receipt = await courier.deliver(delivery)
-                if Task.isCancelled { return }
-                core.post { $0.playlists.delivered(delivery, receipt) }
+        await PlaylistCourier(client, store: store, log: log).work(for: core)
+    }
+
+    /// Fetches a playlist of the network.
+    /// - Parameter whenDone: told on any thread what can be played of it.
+    func fetchPlaylist(
+        _ address: StreamAddress,
+        _ whenDone: @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void
+    ) {
+        Task { [audioTransport] in
+            do throws(RemotePlaylistError) {
+                let playlist = try await RemotePlaylist.load(address, by: audioTransport)
+                whenDone(.success(playlist.rows.map { .stream(StreamSong($0)) }))
+            } catch {
+                whenDone(.failure(error))
             }
         }
     }
@@ -67,5 +62,12 @@ extension PlaylistShelf {
             journal: JournalWriter(saved.store, server: saved.server, lastID: lastEdit),
             log: saved.log
         )
+    }
+}
+
+extension StreamSong {
+    /// A row of a playlist of the network, with its title.
+    init(_ row: RemotePlaylist.Row) {
+        self.init(uri: row.address.text, tags: row.title.flatMap { Value(.title, Array($0.utf8)) }.map { [$0] } ?? [])
     }
 }

@@ -1,5 +1,6 @@
 import Library
 import MPDProtocol
+import Playback
 
 /// How requests become replies: one step after the other, for one connection.
 extension Server {
@@ -265,6 +266,32 @@ extension Server {
             try edit(CommandContext(server: self, connection: connection), &reply)
             succeeded(run, connection, &reply)
         case .keptEdit(let edit): try keep(edit, command, run, connection)
+        case .remotePlaylist(let address, let then): try fetch(address, then, command, run, connection)
+        }
+    }
+
+    /// Has a playlist fetched, and goes on with what it holds.
+    private func fetch(
+        _ address: StreamAddress,
+        _ then: @escaping @Sendable ([PlaylistEntry]) throws -> LibraryAnswer,
+        _ command: Command,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) throws {
+        guard let fetchPlaylist else { throw ACK(.unknown, "Unrecognized URI") }
+        connection.progress = .waitingForWorker(run)
+        let id = connection.id
+        fetchPlaylist(address) { [core] result in
+            core.post { server in
+                guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
+                else { return }
+                do {
+                    try server.accept(then(result.get()), command, run, connection)
+                } catch {
+                    server.failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+                }
+                server.serve(connection)
+            }
         }
     }
 

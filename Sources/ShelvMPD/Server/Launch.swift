@@ -87,6 +87,7 @@ enum Launch {
                 access: AccessRules(configuration)
             )
             server.playlists = PlaylistShelf(playlists)
+            server.fetchPlaylist = { address, whenDone in source.fetchPlaylist(address, whenDone) }
             for listener in listeners { try server.listen(listener) }
             try signals.watch(server) { server, number in
                 // SIGHUP asks a daemon to read its configuration again; until there is one that can change, it is ignored.

@@ -27,6 +27,9 @@ final class Server {
     var playlists = PlaylistShelf() { didSet { playlists.server = self } }
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
+    /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
+    var fetchPlaylist:
+        ((StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) -> Void)?
     /// Starts a comparison with the server; set by whoever syncs.
     var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
 
@@ -265,6 +268,7 @@ final class Server {
     /// - Parameter hasChanged: whether clients can see a difference.
     func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
         let changed = songs.replaceLibrary(with: snapshot, translation)
+        if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
         library = snapshot
         if !changed.isEmpty { defaultPartition.songsChanged(changed) }
         if songs.takeNewIDs() { defaultPartition.saver?.saveAnew() }
