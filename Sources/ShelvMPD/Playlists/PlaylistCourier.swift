@@ -12,14 +12,37 @@ actor PlaylistCourier {
     let keepAttempt: @Sendable (PlaylistAttempt, PlaylistKey) async throws -> Void
     var traits: PlaylistTraits?
 
-    init(
-        _ server: any SubsonicCalling,
-        log: Log,
-        keepAttempt: @escaping @Sendable (PlaylistAttempt, PlaylistKey) async throws -> Void
-    ) {
+    init(_ server: any SubsonicCalling, store: Store, log: Log) {
         self.server = server
         self.log = log
-        self.keepAttempt = keepAttempt
+        keepAttempt = { attempt, key in
+            try await store.write("what is about to be sent") { database throws(StoreError) in
+                try PlaylistTable.keep(attempt, of: key, in: database)
+            }
+        }
+    }
+
+    /// Carries out what the core's shelf wants, one job at a time, until the task is cancelled.
+    nonisolated func work(for core: Core) async {
+        let (jobs, queue) = AsyncStream.makeStream(of: PlaylistJob.self)
+        core.post { server in server.playlists.connect(to: server) { queue.yield($0) } }
+        for await job in jobs {
+            switch job {
+            case .refresh(let wanted):
+                let result: Result<PlaylistNews, SubsonicError>
+                do {
+                    result = .success(try await refresh(wanted))
+                } catch {
+                    result = .failure(error)
+                }
+                if Task.isCancelled { return }
+                core.post { $0.playlists.refreshed(result) }
+            case .deliver(let delivery):
+                let receipt = await deliver(delivery)
+                if Task.isCancelled { return }
+                core.post { $0.playlists.delivered(delivery, receipt) }
+            }
+        }
     }
 
     // MARK: Looking

@@ -9,16 +9,13 @@ enum PlaylistMerge {
         let myChange = Matching(from: base, to: mine)
         let theirChange = Matching(from: base, to: theirs)
 
-        // What I took out goes, where it is still there.
-        var isRemoved = [Bool](repeating: false, count: theirs.count)
-        // What I moved is taken out and put in; what they took out, or moved, before is neither.
-        var movedElsewhere: [Entry: Int] = [:]
-        for (place, entry) in base.enumerated() where myChange.target[place] == nil {
-            if let target = theirChange.target[place] {
-                isRemoved[target] = true
-            } else {
-                movedElsewhere[entry, default: 0] += 1
-            }
+        // What I took out, and what I moved and they did not, is not where they have it.
+        var isTakenOut = [Bool](repeating: false, count: theirs.count)
+        for place in base.indices {
+            guard let there = theirChange.target[place] ?? theirChange.movedTarget[place] else { continue }
+            let isRemoved = myChange.target[place] == nil && myChange.movedTarget[place] == nil
+            let isMoved = myChange.movedTarget[place] != nil && theirChange.target[place] != nil
+            isTakenOut[there] = isRemoved || isMoved
         }
 
         // What I put in stands behind what stood before it in my list; by positions in theirs, -1 for the beginning.
@@ -26,24 +23,25 @@ enum PlaylistMerge {
         var anchor = -1
         for (place, entry) in mine.enumerated() {
             if let source = myChange.source[place] {
-                if let target = theirChange.target[source] { anchor = target }
-            } else if let count = movedElsewhere[entry], count > 0 {
-                movedElsewhere[entry] = count - 1
+                if let there = theirChange.target[source] ?? theirChange.movedTarget[source] { anchor = there }
+            } else if let source = myChange.movedSource[place] {
+                // They moved it, or took it out.
+                if theirChange.target[source] != nil { inserted[anchor, default: []].append(entry) }
             } else {
                 inserted[anchor, default: []].append(entry)
             }
         }
 
         var merged: [Entry] = []
-        merged.reserveCapacity(theirs.count + mine.count - base.count)
-        // What they put in behind the anchor stays before mine.
+        merged.reserveCapacity(theirs.count + mine.count)
         var pending = inserted[-1] ?? []
         for (place, entry) in theirs.enumerated() {
+            // What they put in behind the anchor stays before mine.
             if theirChange.source[place] != nil {
                 merged += pending
                 pending = []
             }
-            if !isRemoved[place] { merged.append(entry) }
+            if !isTakenOut[place] { merged.append(entry) }
             if let new = inserted[place] { pending += new }
         }
         return merged + pending
@@ -57,17 +55,22 @@ enum PlaylistMerge {
     }
 }
 
-/// Which entries of one list are which of another, in the same order in both. Not always the most that could be found,
-/// but found in n log n steps, and everything where only one part differs.
+/// Which entries of one list are which of another: in the same order in both, and moved. Those in the same order are not
+/// always the most that could be found, but they are found in n log n steps.
 struct Matching<Entry: Hashable> {
     /// By position in the first list, the position in the second.
     private(set) var target: [Int?]
     /// By position in the second list, the position in the first.
     private(set) var source: [Int?]
+    /// The same for entries that are in both, but in another order.
+    private(set) var movedTarget: [Int?]
+    private(set) var movedSource: [Int?]
 
     init(from first: [Entry], to second: [Entry]) {
         target = Array(repeating: nil, count: first.count)
         source = Array(repeating: nil, count: second.count)
+        movedTarget = target
+        movedSource = source
         var start = 0
         let shorter = min(first.count, second.count)
         while start < shorter, first[start] == second[start] {
@@ -90,6 +93,10 @@ struct Matching<Entry: Hashable> {
         }
         for index in Self.longestRise(candidates.map(\.first)) {
             pair(candidates[index].first, candidates[index].second)
+        }
+        for candidate in candidates where source[candidate.second] == nil {
+            movedTarget[candidate.first] = candidate.second
+            movedSource[candidate.second] = candidate.first
         }
     }
 

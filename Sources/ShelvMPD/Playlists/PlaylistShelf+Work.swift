@@ -6,7 +6,7 @@ extension PlaylistShelf {
     /// A copy that was looked at so long ago is looked at again when somebody uses it.
     private static let staleAfter = Duration.seconds(30)
     /// The moment of the server's `changed` counts in seconds, and clocks differ.
-    private static let uncertainty: Int64 = 10
+    private static let uncertainty: UInt64 = 10
 
     /// Begins: there is somebody to carry things out.
     func connect(to server: Server, _ perform: @escaping (PlaylistJob) -> Void) {
@@ -40,6 +40,12 @@ extension PlaylistShelf {
         work.wantsRefresh = true
         if readsAll { work.readsAll = true }
         workSoon()
+    }
+
+    /// The server has given its songs other ids: what was read of its lists says nothing any more.
+    func forgetContents() {
+        for key in records.keys where records[key]?.edits.isEmpty == true { records[key]?.stamp = PlaylistStamp() }
+        wantRefresh(readsAll: true)
     }
 
     /// The server has answered somebody: what waits for it need not wait longer.
@@ -119,7 +125,7 @@ extension PlaylistShelf {
             let isSilent = record.stamp.changed == nil
             // A list that changed in the second in which it was read may have changed again.
             let isFresh =
-                record.stamp.changed.map { abs($0 &- (record.readAtWallClock ?? 0)) < Self.uncertainty } ?? false
+                record.stamp.changed.map { ($0 &- (record.readAtWallClock ?? 0)).magnitude < Self.uncertainty } ?? false
             known[id] = PlaylistRefresh.Known(
                 stamp: record.stamp,
                 entries: record.base,
@@ -161,7 +167,7 @@ extension PlaylistShelf {
             succeeded()
             vanished(delivery.key)
         case .failed(let error, let attempt):
-            records[delivery.key]?.attempt = attempt ?? records[delivery.key]?.attempt
+            if let attempt { records[delivery.key]?.attempt = attempt }
             if error.serverCode == 50 {
                 refused(delivery.key, error)
             } else if error.serverCode == nil || error.isAuthentication {

@@ -1,0 +1,125 @@
+import Glibc
+import QueueEngine
+import SubsonicKit
+import Support
+import Synchronization
+import Testing
+
+@testable import ShelvMPD
+
+/// Random edits by a client, while the server fails, is away, or this process ends: in the end the server has what the
+/// client did, once and in order.
+///
+/// `SHELV_SEED` repeats a run; `SHELV_SOAK` makes many.
+@Suite struct PlaylistFuzzTests {
+    private static let isLong = unsafe getenv("SHELV_SOAK") != nil
+    private static let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
+
+    @Test(arguments: ScriptedPlaylists.Habits.all.indices)
+    func serverHasWhatTheClientDid(_ index: Int) async throws {
+        let (name, habits) = ScriptedPlaylists.Habits.all[index]
+        for round in 0..<(Self.isLong ? 30 : 2) {
+            let seed = Self.seed ?? UInt64.random(in: 0...(.max))
+            try await run(habits, seed: seed, label: "\(name), round \(round), SHELV_SEED=\(seed)")
+        }
+    }
+
+    private func run(_ habits: ScriptedPlaylists.Habits, seed: UInt64, label: String) async throws {
+        var random = SeededRandom(seed: seed)
+        let folder = try #require(TemporaryFolder())
+        let remote = ScriptedPlaylists(habits)
+        let faults = Mutex((random: SeededRandom(seed: seed ^ 1), isAway: false, chance: 0))
+        remote.onCall { _, _ in
+            faults.withLock { faults in
+                if faults.isAway { return .before }
+                guard Int.random(in: 0..<100, using: &faults.random) < faults.chance else { return nil }
+                return Bool.random(using: &faults.random) ? .before : .after
+            }
+        }
+        var server = try await PlaylistServer(folder, remote)
+        var client = try server.client()
+        var model: [String: [String]] = [:]
+        for _ in 0..<(Self.isLong ? 150 : 60) {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0: faults.withLock { $0.isAway.toggle() }
+            case 1:
+                let chance = [0, 0, 20, 50].randomElement(using: &random) ?? 0
+                faults.withLock { $0.chance = chance }
+            case 2:
+                server.kill()
+                server = try await PlaylistServer(folder, remote)
+                client = try server.client()
+            case 3:
+                // As if time had passed: what waits is tried again.
+                server.server.onCore { $0.playlists.serverAnswers() }
+            default:
+                let command = Self.edit(&model, &random)
+                #expect(try client.ask(command) == ["OK"], "\(label): \(command)")
+            }
+            let shown = model.map { "\($0): \($1.joined(separator: " "))" }.sorted()
+            #expect(try client.playlists() == shown, "\(label)")
+        }
+        faults.withLock { ($0.isAway, $0.chance) = (false, 0) }
+        #expect(await server.settle(), "\(label): it never comes to rest")
+        let wanted = model.map { "\($0): \($1.joined(separator: " "))" }.sorted()
+        let there = remote.lists.map { "\($0.name): \($0.songs.joined(separator: " "))" }.sorted()
+        #expect(there == wanted, "\(label)")
+        #expect(await server.refresh(), "\(label)")
+        #expect(try client.playlists() == wanted, "\(label)")
+        #expect(remote.connectionsBroken == 0, "\(label)")
+        server.kill()
+        // The next start knows the same without asking.
+        remote.onCall { _, _ in .before }
+        let next = try await PlaylistServer(folder, remote)
+        #expect(try next.client().playlists() == wanted, "\(label)")
+        next.kill()
+    }
+
+    /// A random edit, made in the model; the command that asks for the same.
+    private static func edit(_ model: inout [String: [String]], _ random: inout SeededRandom) -> String {
+        let names = ["A", "B", "C d", "É"]
+        let name = names.randomElement(using: &random) ?? "A"
+        let song = PlaylistServer.songs.randomElement(using: &random) ?? "a"
+        guard let list = model[name] else {
+            model[name] = [song]
+            return "playlistadd \"\(name)\" \(song)"
+        }
+        let count = list.count
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0:
+            model[name] = nil
+            return "rm \"\(name)\""
+        case 1:
+            model[name] = []
+            return "playlistclear \"\(name)\""
+        case 2:
+            guard let free = names.first(where: { model[$0] == nil }) else { fallthrough }
+            model[free] = list
+            model[name] = nil
+            return "rename \"\(name)\" \"\(free)\""
+        case 3, 4:
+            let start = Int.random(in: 0...count, using: &random)
+            let end = Int.random(in: start...count, using: &random)
+            model[name]?.removeSubrange(start..<end)
+            return "playlistdelete \"\(name)\" \(start):\(end)"
+        case 5, 6:
+            let start = Int.random(in: 0...count, using: &random)
+            let end = Int.random(in: start...count, using: &random)
+            let to = Int.random(in: 0...(count - (end - start)), using: &random)
+            let moved = Array(list[start..<end])
+            model[name]?.removeSubrange(start..<end)
+            model[name]?.insert(contentsOf: moved, at: to)
+            return "playlistmove \"\(name)\" \(start):\(end) \(to)"
+        case 7, 8:
+            let position = Int.random(in: 0...count, using: &random)
+            model[name]?.insert(song, at: position)
+            return "playlistadd \"\(name)\" \(song) \(position)"
+        case 9:
+            model[name]? += PlaylistServer.songs
+            return "searchaddpl \"\(name)\" title title"
+        default:
+            model[name]?.append(song)
+            return "playlistadd \"\(name)\" \(song)"
+        }
+    }
+}
