@@ -28,8 +28,14 @@ public struct AudioSource: Sendable {
     /// Where the song ends before its end; nil for all of it.
     public var end: Duration?
 
-    /// Replay gain in dB, applied before every output; nil or 0 leaves the samples alone.
-    public var gain: Float?
+    /// The gain, applied before every output; nil leaves the samples alone.
+    public var gain: SongGain?
+
+    /// Whether the server makes the bytes when they are asked for, so that their number is not known before the end.
+    public var isTranscoded = false
+
+    /// Makes a request for the song without its first seconds, where the server can leave them out.
+    public var requestFromSecond: (@Sendable (_ second: Int) -> HTTPRequest)?
 
     public init(
         cacheKey: String,
@@ -38,7 +44,7 @@ public struct AudioSource: Sendable {
         duration: Duration? = nil,
         start: Duration = .zero,
         end: Duration? = nil,
-        gain: Float? = nil,
+        gain: SongGain? = nil,
         request: @escaping @Sendable (_ rangeStart: Int64?) -> HTTPRequest
     ) {
         self.cacheKey = cacheKey

@@ -6,6 +6,8 @@ import Synchronization
 final class CachedSong: Sendable {
     let key: String
     let fetcher: Fetcher
+    /// Whether the server makes the bytes when they are asked for.
+    let isMade: Bool
     var file: SparseFile { fetcher.file }
 
     private let observers: Observers
@@ -19,8 +21,9 @@ final class CachedSong: Sendable {
         }
     }
 
-    fileprivate init(key: String, fetcher: Fetcher, observers: Observers) {
+    fileprivate init(key: String, fetcher: Fetcher, isMade: Bool, observers: Observers) {
         self.key = key
+        self.isMade = isMade
         self.fetcher = fetcher
         self.observers = observers
     }
@@ -211,7 +214,7 @@ final class AudioCache: Sendable {
             }
             observers.tell(notice)
         }
-        return CachedSong(key: name, fetcher: fetcher, observers: observers)
+        return CachedSong(key: name, fetcher: fetcher, isMade: source.isTranscoded, observers: observers)
     }
 
     /// Writes down what is there of a file that still grows, so that a crash costs little.

@@ -14,6 +14,10 @@ final class Deck {
     /// The driver in use; nil while none is open.
     var driver: String?
 
+    /// Whether libmpv stops at the opening of files, and where it stands now because of that.
+    var stopsAtOpening = false
+    var hook: UInt64?
+
     init(_ handle: MPVHandle) {
         self.handle = handle
     }

@@ -115,6 +115,12 @@ import Glibc
         unsafe Unmanaged<Waker>.fromOpaque(context).takeUnretainedValue().wake()
     }
 
+    /// From now on libmpv stops before it decodes the first sample of an entry, and tells `.opened`, until `goOn`.
+    func stopAtOpening() { unsafe mpv_hook_add(raw, 0, "on_preloaded", 0) }
+
+    /// Lets libmpv go on after `.opened`.
+    func goOn(after hook: UInt64) { unsafe mpv_hook_continue(raw, hook) }
+
     /// What libmpv has told next, or `.nothing`.
     func next() -> MPVEvent {
         guard let event = unsafe mpv_wait_event(raw, 0)?.pointee else { return .nothing }
@@ -127,6 +133,11 @@ import Glibc
             return .fileLoaded
         case MPV_EVENT_PLAYBACK_RESTART:
             return .playbackRestart
+        case MPV_EVENT_HOOK:
+            guard let data = unsafe event.data?.assumingMemoryBound(to: mpv_event_hook.self).pointee else {
+                return .other
+            }
+            return unsafe .opened(hook: data.id)
         case MPV_EVENT_START_FILE:
             let data = unsafe event.data?.assumingMemoryBound(to: mpv_event_start_file.self).pointee
             return .startFile(entry: data?.playlist_entry_id ?? 0)

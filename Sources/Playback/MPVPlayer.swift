@@ -58,6 +58,7 @@ public final class MPVPlayer: Player {
                     mailbox: mailbox,
                     outputs: outputs,
                     log: log,
+                    starvationLimit: configuration.starvationLimit,
                     emit: events
                 ).run()
             }
@@ -82,6 +83,8 @@ public final class MPVPlayer: Player {
     public func preload(_ id: PlaybackID, _ source: AudioSource) { mailbox.post(.preload(id, source)) }
 
     public func cancelPreload() { mailbox.post(.cancelPreload) }
+
+    public func setGain(_ gain: SongGain?, of id: PlaybackID) { mailbox.post(.gain(gain, id)) }
 
     public func fetchAhead(_ sources: [AudioSource]) { mailbox.post(.ahead(sources)) }
 

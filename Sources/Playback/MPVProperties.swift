@@ -67,6 +67,8 @@ enum MPVEvent {
     case nothing
     case startFile(entry: Int64)
     case fileLoaded
+    /// The entry's file is open, nothing of it is decoded yet; libmpv waits for `goOn`.
+    case opened(hook: UInt64)
     case playbackRestart
     case endFile(entry: Int64, End, message: String, isOutputFailure: Bool)
     case property(MPVProperty, MPVValue)

@@ -53,9 +53,11 @@ struct OutputBoard {
 
     /// libmpv's `af` for a load: its part, its gain, then the tap, at the very end.
     ///
-    /// - Parameter start: where the load begins. libmpv drops the samples before it, and those behind the end, only
+    /// - Parameters:
+    ///   - gain: in dB; nil leaves the samples alone.
+    ///   - start: where the load begins. libmpv drops the samples before it, and those behind the end, only
     ///   behind the filters, too late for the tap.
-    func filters(of source: AudioSource, load: UInt64, start: Duration) -> [String] {
+    func filters(of source: AudioSource, gain: Float?, load: UInt64, start: Duration) -> [String] {
         var filters: [String] = []
         if tap != nil {
             var trims: [String] = []
@@ -63,12 +65,17 @@ struct OutputBoard {
             if let end = source.end { trims.append("end=\(end.nanoseconds / 1000)us") }
             if !trims.isEmpty { filters.append("@trim:lavfi=[atrim=\(trims.joined(separator: ":"))]") }
         }
-        if let gain = source.gain, gain.isFinite, gain != 0 {
-            let hundredths = Int((min(max(gain, -60), 30) * 100).rounded())
-            filters.append("@gain:lavfi=[volume=volume=\(decimal(hundredths, digits: 2))dB:precision=float]")
-        }
+        if let gain { filters.append(Self.gainFilter(gain)) }
         if let tap { filters.append("@tap:lavfi=[\(tap.filter(load: load))]") }
         return filters
+    }
+
+    /// The filter for a gain in dB, and the same as the filter's command takes it.
+    static func gainFilter(_ gain: Float) -> String { "@gain:lavfi=[volume=volume=\(decibels(gain)):precision=float]" }
+
+    static func decibels(_ gain: Float) -> String {
+        let bounded = gain.isFinite ? min(max(gain, -60), 30) : 0
+        return decimal(Int((bounded * 100).rounded()), digits: 2) + "dB"
     }
 
     /// Switches an output on or off; unknown ones are ignored. Returns whether libmpv plays to another device now.

@@ -85,6 +85,8 @@ public struct PlayerConfiguration: Sendable {
     public var tapLibrary: String?
     /// False lets outputs without a device run as fast as songs decode; for tests.
     public var isTimed: Bool
+    /// How long a song may wait for bytes until it fails as the network does; nil for ever.
+    public var starvationLimit: Duration?
     /// Volume before the first `setVolume`, 0...100.
     public var volume: Int
 
@@ -94,6 +96,7 @@ public struct PlayerConfiguration: Sendable {
         cacheLimit: Int64 = .max,
         tapLibrary: String? = nil,
         isTimed: Bool = true,
+        starvationLimit: Duration? = nil,
         volume: Int = 100
     ) {
         self.outputs = outputs
@@ -101,6 +104,7 @@ public struct PlayerConfiguration: Sendable {
         self.cacheLimit = cacheLimit
         self.tapLibrary = tapLibrary
         self.isTimed = isTimed
+        self.starvationLimit = starvationLimit
         self.volume = volume
     }
 }

@@ -21,6 +21,9 @@ public protocol Player: AnyObject, Sendable {
     /// Forgets the preloaded song: the current one is the last.
     func cancelPreload()
 
+    /// Has a song that is loaded or preloaded heard with another gain, at once.
+    func setGain(_ gain: SongGain?, of id: PlaybackID)
+
     /// Has the bytes of songs fetched that will follow the preloaded one, in this order, as soon as the songs before them
     /// are there; replaces what was said before. Their files are kept.
     func fetchAhead(_ sources: [AudioSource])

@@ -4,6 +4,7 @@ enum PlayerCommand: Sendable {
     case preload(PlaybackID, AudioSource)
     case cancelPreload
     case ahead([AudioSource])
+    case gain(SongGain?, PlaybackID)
     case pause(Bool)
     case seek(Duration)
     case stop

@@ -89,7 +89,21 @@ extension PlayerCore {
         }
         if opening > .zero { options.append(("start", "+" + Self.seconds(opening))) }
         if let end = slot.source.end { options.append(("end", "+" + Self.seconds(end))) }
-        let filters = outputs.filters(of: slot.source, load: slot.number, start: opening) + [fade].compactMap { $0 }
+        if slot.gain?.byTags != nil, !deck.stopsAtOpening {
+            deck.stopsAtOpening = true
+            deck.handle.stopAtOpening()
+        }
+        slot.wasAskedForMetadata = slot.metadata != nil
+        let level = slot.level
+        slot.hasGainFilter = level != nil || outputs.tap != nil
+        slot.givenLevel = level ?? 0
+        let filters =
+            outputs.filters(
+                of: slot.source,
+                gain: slot.hasGainFilter ? level ?? 0 : nil,
+                load: slot.number,
+                start: opening
+            ) + [fade].compactMap { $0 }
         if !filters.isEmpty { options.append(("af", filters.joined(separator: ","))) }
         deck.handle.load(
             slot.stream?.address.url ?? StreamRegistry.address(of: slot.number),

@@ -21,7 +21,12 @@ extension PlayerCore {
             let slot = song(on: deck)
             slot?.isLoaded = true
             if let slot, slot.stream != nil { askFacts(of: slot, on: deck) }
+            // Tags in a file are known now, and a gain may have changed since the song was given to libmpv.
+            slot.map(apply)
             if deck === self.deck { appendNext() } else { otherIsReady() }
+        case .opened(let hook):
+            deck.hook = hook
+            opened(on: deck)
         case .playbackRestart:
             restarted(on: deck)
         case .endFile(let entry, let end, let message, let isOutputFailure):
@@ -46,6 +51,7 @@ extension PlayerCore {
             if case .integer(let entry) = value["playlist_entry_id"], !isError {
                 slot.entry = entry
                 arrive()
+                if let deck = slot.deck { opened(on: deck) }
             } else if slot === current {
                 fail(.transport("libmpv refuses to load the song"))
             }
@@ -69,8 +75,9 @@ extension PlayerCore {
             }
         case .metadata:
             guard let slot = slot(tag.number) else { return }
-            slot.metadata = isError ? .none : value
+            slot.metadata = isError ? MPVValue.none : value
             if let metadata = slot.metadata { tagsAre(metadata, of: slot) }
+            if slot.deck?.hook != nil { setLevelAtOpening(slot) } else { apply(slot) }
             otherIsReady()
         case .parameters:
             guard let slot = slot(tag.number), slot.format == nil, let deck = slot.deck, song(on: deck) === slot
@@ -81,6 +88,10 @@ extension PlayerCore {
             if slot.format == nil { pollDue = min(pollDue, monotonicNow().advanced(by: .milliseconds(100))) }
         case .seekable:
             if let slot = slot(tag.number) { seekableIs(!isError && value.isTrue, slot) }
+        case .gain:
+            if isError, let slot = slot(tag.number) { commandFailed(slot) }
+        case .hook:
+            decks.first { $0.hook == tag.number }.map(goOn)
         case .seek:
             guard seekInFlight?.number == tag.number else { return }
             if isError {
@@ -118,6 +129,7 @@ extension PlayerCore {
         current = new
         next = nil
         toldTrouble = nil
+        giveUpDue = .max
         release(old)
         handle.command(["playlist-remove", "0"])
         becomeCurrent(new, elapsed: elapsed)
@@ -239,6 +251,8 @@ extension PlayerCore {
         case .duration:
             guard let slot = song(on: deck), let seconds = value.number, seconds > 0 else { return }
             let duration = Duration.milliseconds(Int64(clamping: Duration(mpvSeconds: seconds).nanoseconds / 1_000_000))
+            // A decoder guesses the length of bytes that have no known end.
+            if slot.source.isTranscoded, slot.source.duration != nil { return }
             durationIs(duration, slot)
         case .audioCodec:
             deck.decoder.codec = value.text ?? ""
@@ -304,6 +318,7 @@ extension PlayerCore {
     /// Tells that the current song waits, if it does and this is news.
     func tellTrouble(_ message: String) {
         guard let current, !isInNext, !current.isSounding || isStarving, message != toldTrouble else { return }
+        if toldTrouble == nil, let starvationLimit { giveUpDue = monotonicNow().advanced(by: starvationLimit) }
         toldTrouble = message
         emit(.starving(current.id, message: message))
     }
@@ -311,6 +326,7 @@ extension PlayerCore {
     private func tellRecovery() {
         guard let current, toldTrouble != nil else { return }
         toldTrouble = nil
+        giveUpDue = .max
         emit(.recovered(current.id))
     }
 

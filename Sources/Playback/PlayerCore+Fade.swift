@@ -103,7 +103,10 @@ extension PlayerCore {
         send(next, to: deck, flags: "replace", at: next.source.start, fade: filter)
         settleTap(isFinal: !crossfade.isMixRamp)
         guard crossfade.isMixRamp else { return }
-        if current.metadata == nil { handle.get(.metadata, .node, tag: Tag(.metadata, current.number).rawValue) }
+        if current.metadata == nil, !current.wasAskedForMetadata {
+            current.wasAskedForMetadata = true
+            handle.get(.metadata, .node, tag: Tag(.metadata, current.number).rawValue)
+        }
     }
 
     private func otherDeck() -> Deck? {
@@ -162,8 +165,8 @@ extension PlayerCore {
         if crossfade.isMixRamp {
             guard current.metadata != nil, let end = current.knownEnd else { return }
             let overlap = crossfade.overlap(
-                end: current.mixRamp("end").map { ($0, current.source.gain ?? 0) },
-                start: next.mixRamp("start").map { ($0, next.source.gain ?? 0) }
+                end: current.mixRamp("end").map { ($0, current.level ?? 0) },
+                start: next.mixRamp("start").map { ($0, next.level ?? 0) }
             )
             let elapsed = outputs.isTimed ? position.elapsed(at: monotonicNow()) + Self.margin : .zero
             let start = max(end - overlap, elapsed)
@@ -217,6 +220,7 @@ extension PlayerCore {
         current = new
         next = nil
         toldTrouble = nil
+        giveUpDue = .max
         seekInFlight = nil
         isStarving = deck.isBuffering
         release(old)

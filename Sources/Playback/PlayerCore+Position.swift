@@ -9,6 +9,7 @@ extension PlayerCore {
     /// Asks libmpv where the song is that it plays.
     func askPosition() {
         guard let slot = playing, slot.isSounding else { return }
+        if slot.givenLevel == .infinity { apply(slot) }
         handle.get(.position, .number, tag: Tag(.position, slot.number).rawValue)
         if slot === current { handle.get(.bitRate, .number, tag: Tag(.bitRate, slot.number).rawValue) }
         if slot.format == nil {

@@ -23,6 +23,7 @@ final class PlayerCore {
     let transport: any HTTPTransport
     let mailbox: PlayerMailbox
     let log: Log
+    let starvationLimit: Duration?
     var outputs: OutputBoard
     private let emitEvent: @Sendable (PlayerEvent) -> Void
 
@@ -57,6 +58,7 @@ final class PlayerCore {
     var fadeDue = UInt64.max
     /// When a remote stream is tried again.
     var reopenDue = UInt64.max
+    var giveUpDue = UInt64.max
 
     /// - Parameters:
     ///   - makeHandle: makes a second libmpv like the first one, with further options.
@@ -69,6 +71,7 @@ final class PlayerCore {
         mailbox: PlayerMailbox,
         outputs: OutputBoard,
         log: Log,
+        starvationLimit: Duration?,
         emit: @escaping @Sendable (PlayerEvent) -> Void
     ) {
         deck = Deck(handle)
@@ -79,6 +82,7 @@ final class PlayerCore {
         self.mailbox = mailbox
         self.outputs = outputs
         self.log = log
+        self.starvationLimit = starvationLimit
         emitEvent = emit
     }
 
@@ -95,7 +99,9 @@ final class PlayerCore {
             guard isRunning else { break }
             fireTimers()
             takeEvents()
-            mailbox.sleep(until: min(pollDue, audibleDue, patienceDue, reopenDue, fadeDue, outputs.retryDue))
+            mailbox.sleep(
+                until: min(pollDue, audibleDue, patienceDue, reopenDue, fadeDue, giveUpDue, outputs.retryDue)
+            )
         }
         mailbox.close()
         outputs.tap?.beginClosing()
@@ -146,10 +152,20 @@ final class PlayerCore {
             reopenDue = .max
             reopen()
         }
+        if now >= giveUpDue {
+            giveUpDue = .max
+            giveUp()
+        }
         if now >= outputs.retryDue {
             outputs.retry(decks)
             deviceChanged()
         }
+    }
+
+    /// The current song has waited for bytes for longer than is allowed.
+    private func giveUp() {
+        guard let current, toldTrouble != nil, !current.isSounding || isStarving else { return }
+        fail(.transport(current.song?.fetcher.trouble ?? "the server sends nothing"))
     }
 
     /// The current song has been silent for too long.
@@ -172,6 +188,7 @@ final class PlayerCore {
         case .cancelPreload: cancelPreload()
         case .pause(let isPaused): pause(isPaused)
         case .seek(let position): seek(to: position)
+        case .gain(let gain, let id): setGain(gain, of: id)
         case .ahead(let sources): setAhead(sources)
         case .stop: stop()
         case .volume(let percent):
@@ -224,6 +241,7 @@ final class PlayerCore {
         isStarving = false
         seekInFlight = nil
         toldTrouble = nil
+        giveUpDue = .max
         if fade != nil { dropFade() }
         pollDue = .max
         audibleDue = .max

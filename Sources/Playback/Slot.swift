@@ -12,6 +12,10 @@ final class Slot {
     var song: CachedSong?
     /// What libmpv fetches itself.
     let stream: RemoteStream?
+    /// What it is to be heard with, whether libmpv has a filter for that, and what it was told.
+    var gain: SongGain?
+    var hasGainFilter = false
+    var givenLevel: Float = 0
     /// Where it was loaded last.
     var deck: Deck?
     /// What the file says of itself, once asked for.
@@ -42,6 +46,7 @@ final class Slot {
     init(_ id: PlaybackID, _ source: AudioSource) {
         self.id = id
         self.source = source
+        gain = source.gain
         stream = source.stream.map(RemoteStream.init)
     }
 

@@ -46,10 +46,11 @@ final class StreamReader: Sendable {
         return position
     }
 
-    /// Length of the file. Blocks until it is known; nil when it can't be.
+    /// Length of the file. Blocks until it is known; nil when it can't be, or is being made.
     func size() -> Int64? {
         let known = song.file.monitor.withLock { $0.total }
-        if known != nil { return known }
+        // That of what is being made is known at its end only; nobody waits for that.
+        if known != nil || song.isMade { return known }
         song.fetcher.want(0, reader: number)
         defer { song.fetcher.unwant(reader: number) }
         return song.file.monitor.wait { [self] state -> Int64?? in

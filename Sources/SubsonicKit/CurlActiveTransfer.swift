@@ -150,7 +150,13 @@ final class CurlActiveTransfer {
         return wish
     }
 
-    private func progress() { deadline = .now + transfer.request.stallTimeout }
+    private func progress() { deadline = .now + patience }
+
+    /// How long the next byte may take.
+    private var patience: Duration {
+        let request = transfer.request
+        return bodyLength > 0 ? request.stallTimeout : request.firstByteTimeout ?? request.stallTimeout
+    }
 
     /// A proxy of the environment may stand between us and the host, so that the peer's address says nothing.
     private var mayUseProxy: Bool {
@@ -245,7 +251,7 @@ final class CurlActiveTransfer {
 
     /// What to say when nothing has come until `deadline`.
     func stallError() -> TransportError {
-        let time = transfer.request.stallTimeout
+        let time = patience
         return TransportError(.receive, "\(origin): \(hasHead ? "the answer stopped" : "no answer") for \(time)")
     }
 

@@ -16,8 +16,10 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
     public var followsAnywhere: Bool
     /// Time allowed to find the host's address and connect, TLS included.
     public var connectTimeout: Duration
-    /// The request fails when no byte arrives for this long, the wait for the first one included.
+    /// The request fails when no byte arrives for this long.
     public var stallTimeout: Duration
+    /// The same for the first byte of the body, which a transcoder may be slow to give; nil is `stallTimeout`.
+    public var firstByteTimeout: Duration?
 
     public init(
         url: String,
@@ -27,7 +29,8 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
         isConfidential: Bool = false,
         followsAnywhere: Bool = false,
         connectTimeout: Duration = .seconds(5),
-        stallTimeout: Duration = .seconds(30)
+        stallTimeout: Duration = .seconds(30),
+        firstByteTimeout: Duration? = nil
     ) {
         self.url = url
         self.headers = headers
@@ -37,6 +40,7 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
         self.followsAnywhere = followsAnywhere
         self.connectTimeout = connectTimeout
         self.stallTimeout = stallTimeout
+        self.firstByteTimeout = firstByteTimeout
     }
 
     public var description: String { Redaction.url(url) }

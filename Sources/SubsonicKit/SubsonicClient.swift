@@ -168,9 +168,20 @@ public final class SubsonicClient: SubsonicCalling {
         return request
     }
 
-    /// A signed request for a song's file as it is, never transcoded.
-    public func streamRequest(songID: String, rangeStart: Int64? = nil) -> HTTPRequest {
-        mediaRequest("stream", [("id", songID), ("format", "raw")], rangeStart: rangeStart)
+    /// A signed request for a song's bytes: the file as it is, unless `transcoding` says otherwise.
+    ///
+    /// - Parameter timeOffset: whole seconds to leave out; for servers with the extension `transcodeOffset`.
+    public func streamRequest(
+        songID: String,
+        rangeStart: Int64? = nil,
+        transcoding: Transcoding? = nil,
+        timeOffset: Int = 0
+    ) -> HTTPRequest {
+        var parameters = [("id", songID), ("format", transcoding.map { $0.format ?? "" } ?? "raw")]
+        if parameters[1].1.isEmpty { parameters.removeLast() }
+        if let rate = transcoding?.maximumBitRate { parameters.append(("maxBitRate", String(rate))) }
+        if timeOffset > 0 { parameters.append(("timeOffset", String(timeOffset))) }
+        return mediaRequest("stream", parameters, rangeStart: rangeStart)
     }
 
     /// Whether a media request that was refused with `error` shall be made again, by a new `mediaRequest`, because there is

@@ -68,6 +68,54 @@ struct FaultTests {
         #expect(fixture.server.requests.map(\.rangeStart).prefix(2) == [nil, 80_000])
     }
 
+    @Test func givesUpAfterTheLimitAndKeepsThePlace() throws {
+        let tone = Tone(441, frames: 3 * 44_100)
+        let bytes = tone.wav
+        let gates = GateBox()
+        let fixture = try PlayerFixture(starvationLimit: .milliseconds(700)) { request in
+            .file(bytes, for: request).interrupted(after: bytes.count / 2, by: .wait(gates.gate))
+        }
+        gates.set(fixture.server)
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", size: bytes.count), at: .zero, paused: false)
+        fixture.player.preload(two, fixture.source("b", size: bytes.count))
+        let event = try fixture.wait { if case .failed(one, _) = $0 { true } else { false } }
+        guard case .failed(_, .transport) = event else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect(!fixture.story.contains(.audible(two)))
+    }
+
+    /// A transcoder: no length, no ranges, a slow first byte, and cut in the middle.
+    @Test(.enabled(if: RealPeer.ffmpeg.isWanted), arguments: ["mp3", "opus", "flac"])
+    func playsWhatIsTranscoded(suffix: String) throws {
+        let folder = try #require(TemporaryFolder())
+        let tone = Tone(441, frames: 6 * 44_100)
+        let bytes = try tone.encoded(suffix, in: folder)
+        let fixture = try PlayerFixture { request in
+            var response = HTTPTestResponse(headers: [("Content-Type", "audio/\(suffix)")], body: bytes)
+            response.framing = .chunked
+            return request.number == 1 ? response.interrupted(after: bytes.count / 2, by: .reset) : response
+        }
+        defer { fixture.stop() }
+        var source = fixture.source("a", duration: .seconds(6))
+        source.isTranscoded = true
+        fixture.player.load(one, source, at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        let whole = firstChannel(try fixture.output())
+        #expect(abs(whole.count - tone.frames) < 1200, "\(whole.count)")
+        #expect(strength(of: 441, in: whole[100_000..<200_000]) > 0.4)
+        #expect(
+            !fixture.events.contains { if case .duration(_, let length) = $0 { length != .seconds(6) } else { false } }
+        )
+        // From the middle, without the cut: restart, and skip.
+        fixture.player.load(two, source, at: .seconds(4), paused: false)
+        try fixture.wait { $0 == .ended(two, .endOfFile) }
+        let rest = firstChannel(try fixture.output()).count - whole.count
+        #expect(abs(rest - 2 * 44_100) < 2400, "\(rest)")
+    }
+
     @Test func waitsForAServerThatIsAway() throws {
         let tone = Tone(441, frames: 44_100)
         let bytes = tone.wav

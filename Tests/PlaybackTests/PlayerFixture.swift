@@ -22,6 +22,7 @@ final class PlayerFixture: Sendable {
         folder: TemporaryFolder? = nil,
         tapLibrary: String? = nil,
         cacheLimit: Int64 = .max,
+        starvationLimit: Duration? = nil,
         logging: Log = .silent,
         _ handler: @escaping HTTPTestServer.Handler
     ) throws {
@@ -40,7 +41,8 @@ final class PlayerFixture: Sendable {
                 cacheDirectory: folder.path("cache"),
                 cacheLimit: cacheLimit,
                 tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
-                isTimed: isTimed
+                isTimed: isTimed,
+                starvationLimit: starvationLimit
             ),
             transport: transport,
             log: logging
@@ -64,7 +66,12 @@ final class PlayerFixture: Sendable {
         stall: Duration = .seconds(10)
     ) -> AudioSource {
         let url = "\(server.url)/\(path)?secret=s3cret"
-        return AudioSource(cacheKey: path, size: size.map { Int64($0) }, duration: duration, gain: gain) { start in
+        return AudioSource(
+            cacheKey: path,
+            size: size.map { Int64($0) },
+            duration: duration,
+            gain: gain.map { SongGain(level: $0) }
+        ) { start in
             HTTPRequest(url: url, rangeStart: start, stallTimeout: stall)
         }
     }

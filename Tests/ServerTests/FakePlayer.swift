@@ -8,6 +8,7 @@ final class FakePlayer: Player {
         case preload(PlaybackID, key: String)
         case cancelPreload
         case fetchAhead([String])
+        case gain(PlaybackID, SongGain?)
         case pause(Bool)
         case seek(Duration)
         case stop
@@ -55,6 +56,7 @@ final class FakePlayer: Player {
         note(.preload(id, key: source.cacheKey))
     }
     func cancelPreload() { note(.cancelPreload) }
+    func setGain(_ gain: SongGain?, of id: PlaybackID) { note(.gain(id, gain)) }
     func fetchAhead(_ sources: [AudioSource]) { note(.fetchAhead(sources.map(\.cacheKey))) }
     func pause(_ paused: Bool) { note(.pause(paused)) }
     func seek(to position: Duration) { note(.seek(position)) }

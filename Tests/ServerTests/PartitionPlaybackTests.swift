@@ -244,7 +244,7 @@ import Testing
         #expect(try client.ask("rangeid 2 1:2") == ["ACK [4@0] {rangeid} Cannot edit the current song"])
     }
 
-    @Test func theNextSongsArePlayedWithTheChosenGain() throws {
+    @Test func songsArePlayedWithTheChosenGainAtOnce() throws {
         var records = LibraryFixture.records
         records[0].replayGain = ReplayGain(trackGain: -3, albumGain: -6)
         records[1].replayGain = ReplayGain(trackGain: 5, trackPeak: 0.8)
@@ -253,18 +253,24 @@ import Testing
         #expect(try client.ask("add Alpha/First") == ["OK"])
         #expect(try client.ask("play") == ["OK"])
         #expect(server.player.source(PlaybackID(1))?.gain == nil)
+        _ = server.player.takeCalls()
+        func levels() -> [Float?] {
+            server.player.takeCalls().compactMap { if case .gain(_, let gain) = $0 { gain?.level } else { nil } }
+        }
         #expect(try client.ask("replay_gain_mode auto") == ["OK"])
-        // What plays stays as it is, what follows is given anew.
-        #expect(server.player.takeCalls().last == .preload(PlaybackID(3), key: "First-2"))
-        // No album gain: the track's, and no louder than the peak allows.
-        let gain = try #require(server.player.source(PlaybackID(3))?.gain)
-        #expect(abs(gain - 1.938) < 0.001)
+        let album = levels()
+        // The second one has no album gain: the track's, and no louder than the peak allows.
+        #expect(album.count == 2 && album[0] == -6 && abs((album[1] ?? 0) - 1.938) < 0.001)
+        #expect(try client.ask("random 1") == ["OK"])
+        #expect(levels().first == -3)
+        #expect(try client.ask("random 0") == ["OK"])
         #expect(try client.ask("play 0") == ["OK"])
-        #expect(server.player.source(PlaybackID(4))?.gain == -6)
-        #expect(try client.ask("replay_gain_mode track") == ["OK"])
-        #expect(try client.ask("play 0") == ["OK"])
-        #expect(server.player.source(PlaybackID(7))?.gain == -3)
-        #expect(try client.ask("replay_gain_status") == ["replay_gain_mode: track", "OK"])
+        #expect(server.player.source(PlaybackID(1))?.gain == nil)
+        _ = server.player.takeCalls()
+        #expect(try client.ask("replay_gain_mode off") == ["OK"])
+        let calls = server.player.takeCalls()
+        #expect(calls.count == 2 && calls.allSatisfy { if case .gain(_, nil) = $0 { true } else { false } })
+        #expect(try client.ask("replay_gain_status") == ["replay_gain_mode: off", "OK"])
     }
 
     @Test(
@@ -274,8 +280,14 @@ import Testing
         ] as [(ReplayGainMode, Bool, Float?)]
     )
     func choosesTheGain(mode: ReplayGainMode, isRandom: Bool, wanted: Float?) {
-        let settings = SoundSettings(replayGain: mode)
-        #expect(settings.gain(of: ReplayGain(trackGain: -3, albumGain: -6), isRandom: isRandom) == wanted)
-        #expect(settings.gain(of: ReplayGain(fallbackGain: -7), isRandom: isRandom) == (mode == .off ? nil : -7))
+        var settings = SoundSettings(replayGain: mode)
+        let song = ReplayGain(trackGain: -3, albumGain: -6)
+        #expect(settings.gain(of: song, isRandom: isRandom)?.level == wanted)
+        let other = settings.gain(of: ReplayGain(fallbackGain: -7), isRandom: isRandom)
+        #expect(other?.level == (mode == .off ? nil : -7))
+        #expect((other?.byTags == nil) == (mode == .off))
+        settings.loudness = LoudnessRules(preamp: 2, missingPreamp: -4)
+        #expect(settings.gain(of: song, isRandom: isRandom)?.level == wanted.map { $0 + 2 })
+        #expect(settings.gain(of: nil, isRandom: isRandom)?.level == (mode == .off ? nil : -4))
     }
 }

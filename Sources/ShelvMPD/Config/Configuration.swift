@@ -2,6 +2,7 @@ import Logging
 import MPDProtocol
 import Playback
 import QueueEngine
+import SubsonicKit
 
 /// Everything that the configuration file and the environment decide; does not change after the start.
 ///
@@ -62,6 +63,11 @@ struct Configuration: Sendable, Equatable {
     var showsPlaylists = true
     /// Bytes that the files of songs may take.
     var cacheLimit: Int64 = 2048 << 20
+    /// How long a song may stand for want of bytes until it is held; nil for ever.
+    var starvationLimit: Duration? = .seconds(600)
+    /// The replay gain mode of the first start, and what goes into the gain.
+    var replayGain = ReplayGainMode.off
+    var loudness = LoudnessRules()
     /// Songs after the next one that are fetched early.
     var songsAhead = 1
     /// Time between two looks for changes of a server's library, or nil for none but those of `update`.
@@ -110,6 +116,11 @@ struct ServerConfiguration: Sendable, Equatable {
     var allowsPlainPassword = false
     /// Names or ids of the music folders to use; empty for all.
     var musicFolders: [String] = []
+    /// What the server shall make of songs; nil for their files as they are.
+    var transcoding: Transcoding?
+    /// How long a song's first byte, and any later one, may take until it is asked for anew.
+    var firstByteTimeout = Duration.seconds(20)
+    var stallTimeout = Duration.seconds(10)
     /// File and line of the block, for messages.
     var place = ""
 }

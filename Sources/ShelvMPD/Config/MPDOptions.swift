@@ -20,8 +20,7 @@ enum MPDOptions {
             "gapless_mp3_playback", "selective_44k_resample",
         ],
         "levels are not changed": [
-            "replaygain", "replaygain_preamp", "replaygain_missing_preamp", "replaygain_limit", "volume_normalization",
-            "mixramp_analyzer",
+            "volume_normalization", "mixramp_analyzer",
         ],
         "the environment variable http_proxy is used instead": [
             "http_proxy_host", "http_proxy_port", "http_proxy_user", "http_proxy_password",

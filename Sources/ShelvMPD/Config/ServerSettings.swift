@@ -1,3 +1,5 @@
+import SubsonicKit
+
 extension Settings {
     /// Options of a block `subsonic_server`.
     static let server: [Setting<ServerConfiguration>] = [
@@ -68,6 +70,42 @@ extension Settings {
             "Whether the password itself may be sent to a server on another machine, where the network can read it if url is "
                 + "http."
         ) { $0.allowsPlainPassword = $1 },
+        .text(
+            "format",
+            "\"raw\", or the server's name of a format",
+            default: "raw",
+            example: "opus",
+            "Which format the server shall turn songs into; \"raw\" leaves them as they are."
+        ) { server, text, _ throws(SettingRefusal) in
+            guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { throw SettingRefusal() }
+            if text == "raw" { return }
+            server.transcoding = Transcoding(format: text, maximumBitRate: server.transcoding?.maximumBitRate)
+        },
+        .integer(
+            "max_bit_rate",
+            0...10_000,
+            unit: "kbit/s",
+            zero: "no limit",
+            default: "0",
+            "How many bits a second songs may take; the server turns those with more into something smaller."
+        ) { server, rate in
+            guard rate > 0 else { return }
+            server.transcoding = Transcoding(format: server.transcoding?.format, maximumBitRate: rate)
+        },
+        .integer(
+            "first_byte_timeout",
+            1...3600,
+            unit: "seconds",
+            default: "20",
+            "How long the first byte of a song may take until it is asked for anew; a slow transcoder needs more."
+        ) { $0.firstByteTimeout = .seconds($1) },
+        .integer(
+            "stall_timeout",
+            1...3600,
+            unit: "seconds",
+            default: "10",
+            "How long a song may stop coming until the rest is asked for anew."
+        ) { $0.stallTimeout = .seconds($1) },
         .text(
             "music_folders",
             "names or ids of the server's music folders, separated by commas",

@@ -14,6 +14,9 @@ final class MusicSource: Sendable {
     let id: ServerID
     let store: Store
     let log: Log
+    private let transcoding: Transcoding?
+    private let firstByteTimeout: Duration
+    private let stallTimeout: Duration
     let syncConfiguration: LibrarySyncConfiguration
     /// The library that clients see.
     let shown: Mutex<LibrarySnapshot>
@@ -50,6 +53,9 @@ final class MusicSource: Sendable {
         )
         self.store = store
         self.log = log
+        transcoding = server.transcoding
+        firstByteTimeout = server.firstByteTimeout
+        stallTimeout = server.stallTimeout
         syncConfiguration = LibrarySyncConfiguration(
             serverID: id.text,
             serverName: server.name,
@@ -75,13 +81,13 @@ final class MusicSource: Sendable {
 
     /// How the bytes of a song are fetched.
     func audio(_ song: SongIndex, _ library: LibrarySnapshot) -> AudioSource? {
-        let songID = library.songID(song)
-        return AudioSource(
-            cacheKey: "\(id.text)/\(songID)",
+        audio(
+            library.songID(song),
             size: library.size(song),
             suffix: library.suffix(song),
+            bitRate: library.bitRate(song),
             duration: library.duration(song).map { .milliseconds(Int64($0)) }
-        ) { [client] start in client.streamRequest(songID: songID, rangeStart: start) }
+        )
     }
 
     /// How the bytes of a song are fetched that the library does not have yet; nil for one of another server.
@@ -89,12 +95,46 @@ final class MusicSource: Sendable {
         guard song.serverID == id.text else { return nil }
         let name = song.uri.split(separator: UInt8(ascii: "/")).last ?? []
         let suffix = name.lastIndex(of: UInt8(ascii: ".")).map { name[name.index(after: $0)...] } ?? []
-        return AudioSource(
-            cacheKey: "\(id.text)/\(song.songID)",
+        return audio(
+            song.songID,
             size: nil,
             suffix: String(decoding: suffix, as: UTF8.self),
+            bitRate: nil,
             duration: nil
-        ) { [client] start in client.streamRequest(songID: song.songID, rangeStart: start) }
+        )
+    }
+
+    private func audio(
+        _ songID: String,
+        size: Int64?,
+        suffix: String,
+        bitRate: Int?,
+        duration: Duration?
+    ) -> AudioSource {
+        let transcoding = transcoding(of: suffix, bitRate: bitRate)
+        let made = transcoding.map { "/\($0.format ?? "")-\($0.maximumBitRate ?? 0)" } ?? ""
+        let (firstByte, stall) = (firstByteTimeout, stallTimeout)
+        var source = AudioSource(
+            cacheKey: "\(id.text)/\(songID)\(made)",
+            size: transcoding == nil ? size : nil,
+            suffix: transcoding == nil ? suffix : transcoding?.format ?? "",
+            duration: duration
+        ) { [client] start in
+            var request = client.streamRequest(songID: songID, rangeStart: start, transcoding: transcoding)
+            request.firstByteTimeout = firstByte
+            request.stallTimeout = stall
+            return request
+        }
+        source.isTranscoded = transcoding != nil
+        return source
+    }
+
+    /// What the server shall make of a song; nil for its file as it is, also where that is small enough already.
+    private func transcoding(of suffix: String, bitRate: Int?) -> Transcoding? {
+        guard let transcoding else { return nil }
+        let isSmall = transcoding.maximumBitRate.map { (bitRate ?? .max) <= $0 } ?? true
+        let isThere = transcoding.format.map { $0.lowercased() == suffix.lowercased() } ?? true
+        return isSmall && isThere ? nil : transcoding
     }
 
     /// Ends all transfers and their threads.

@@ -126,7 +126,10 @@ final class Partition {
         }
         if outcome.changes.contains(.entries) { raise(.playlist) }
         if outcome.changes.contains(.player) { raise(.player) }
-        if outcome.changes.contains(.options) { raise(.options) }
+        if outcome.changes.contains(.options) {
+            raise(.options)
+            if sound.replayGain == .auto { updateGains() }
+        }
         saver?.noteChange()
         if !outcome.isEmpty { fetchAhead() }
     }
@@ -185,8 +188,7 @@ final class Partition {
         switch songs.song(entry.key) {
         case .library(let song):
             source = makeSource(song, songs.library)
-            let gain = songs.library.replayGain(song)
-            source?.gain = gain.flatMap { sound.gain(of: $0, isRandom: queue.options.random) }
+            source?.gain = gain(of: song)
         case .gone(let song): source = song.isRemoved ? nil : absentSource?(song)
         case .stream(let stream): source = StreamAddress(stream.uri).map(AudioSource.init)
         case nil: return nil
@@ -211,8 +213,27 @@ final class Partition {
         raise(.options)
         saver?.noteChange()
         if sound.crossfadeSettings != old.crossfadeSettings { player.setCrossfade(sound.crossfadeSettings) }
-        // A song that is already on its way to the listener stays as it is.
-        if sound.replayGain != old.replayGain, let next = preloaded, !next.isCommitted { preload(next.entry) }
+        if sound.replayGain != old.replayGain { updateGains() }
+    }
+
+    /// Takes over what the configuration says about sound, before anything plays.
+    func configureSound(_ mode: ReplayGainMode, _ rules: LoudnessRules) {
+        sound.replayGain = mode
+        sound.loudness = rules
+    }
+
+    private func gain(of song: SongIndex) -> SongGain? {
+        sound.gain(of: songs.library.replayGain(song), isRandom: queue.options.random)
+    }
+
+    /// The songs that the player has are to be heard with another gain, at once.
+    private func updateGains() {
+        for (playback, entry) in [loaded.map { ($0.playback, $0.entry) }, preloaded.map { ($0.playback, $0.entry) }]
+            .compactMap({ $0 })
+        {
+            guard let entry = queue.entry(id: entry), case .library(let song)? = songs.song(entry.key) else { continue }
+            player.setGain(gain(of: song), of: playback)
+        }
     }
 
     /// Lets the queue go on after a song that cannot be played, a moment later: a queue of such songs is not raced

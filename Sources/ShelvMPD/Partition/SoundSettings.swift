@@ -1,4 +1,3 @@
-import Glibc
 import Library
 import MPDProtocol
 import Playback
@@ -18,12 +17,14 @@ struct SoundSettings: Equatable {
         CrossfadeSettings(seconds: crossfade, mixRampLevel: mixRampThreshold, mixRampDelay: mixRampDelay)
     }
 
-    /// What is added to a song's loudness, in dB; nil leaves it as it is.
+    /// What goes into a gain besides what is known of the song; from the configuration.
+    var loudness = LoudnessRules()
+
+    /// What a song is played with; nil leaves it as it is.
     ///
-    /// The other gain stands in for one that is missing, then what the server says for such songs. Where the peak is
-    /// known, it is never driven beyond full scale: MPD's `replaygain_limit`, which is on by default.
+    /// Where the server tells no gain, that in the file's tags counts, then what the server says for such songs.
     /// - Parameter isRandom: what `auto` goes by.
-    func gain(of song: ReplayGain, isRandom: Bool) -> Float? {
+    func gain(of song: ReplayGain?, isRandom: Bool) -> SongGain? {
         let isByAlbum: Bool
         switch replayGain {
         case .off: return nil
@@ -31,10 +32,16 @@ struct SoundSettings: Equatable {
         case .album: isByAlbum = true
         case .auto: isByAlbum = !isRandom
         }
-        let track = song.trackGain.map { ($0, song.trackPeak) }
-        let album = song.albumGain.map { ($0, song.albumPeak) }
-        guard let (gain, peak) = isByAlbum ? album ?? track : track ?? album else { return song.fallbackGain }
-        guard let peak, peak > 0 else { return gain }
-        return min(gain, -20 * log10(peak))
+        let known = Loudness(
+            trackGain: song?.trackGain,
+            albumGain: song?.albumGain,
+            trackPeak: song?.trackPeak,
+            albumPeak: song?.albumPeak
+        )
+        guard known.isKnown else {
+            let level = song?.fallbackGain ?? loudness.missingPreamp
+            return SongGain(level: level, byTags: SongGain.ByTags(rules: loudness, isByAlbum: isByAlbum))
+        }
+        return SongGain(level: loudness.gain(of: known, byAlbum: isByAlbum))
     }
 }

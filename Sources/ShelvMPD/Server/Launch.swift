@@ -44,7 +44,8 @@ enum Launch {
                 cacheDirectory: configuration.cacheDirectory + "/audio",
                 cacheLimit: configuration.cacheLimit,
                 tapLibrary: configuration.tapLibrary,
-                isTimed: configuration.isTimed
+                isTimed: configuration.isTimed,
+                starvationLimit: configuration.starvationLimit
             ),
             transport: source.audioTransport,
             log: log
@@ -70,6 +71,7 @@ enum Launch {
                     core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
                 }
             )
+            partition.configureSound(configuration.replayGain, configuration.loudness)
             partition.songsAhead = configuration.songsAhead
             partition.absentSource = { source.audio($0) }
             partition.saver = PartitionSaver(partition, QueueWriter(store, partition: "default", saved: saved)) {
