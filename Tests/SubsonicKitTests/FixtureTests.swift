@@ -1,11 +1,10 @@
-import Glibc
 import SubsonicKit
+import Support
 import Testing
 
-/// Answers of real servers and of the API's documents, from the folder that SHELV_SHARED_FIXTURES names.
+/// Answers of real servers and of the API's documents: every file can be read. What becomes of the values is looked at
+/// in `MappingFixtureTests`.
 struct FixtureTests {
-    static let folder: String? = unsafe getenv("SHELV_SHARED_FIXTURES").map { unsafe String(cString: $0) }
-
     /// Fields of songs that nothing here reads: MPD has no place for them, or another field says the same.
     static let ignored: Set<String> = [
         "averageRating", "bookmarkPosition", "explicitStatus", "isrc", "mediaType", "originalHeight", "originalWidth",
@@ -17,12 +16,12 @@ struct FixtureTests {
         "songCount", "roles", "albumCount", "artistImageUrl",
     ]
 
-    @Test(.enabled(if: folder != nil, "SHELV_SHARED_FIXTURES names no folder"))
+    @Test(.enabled(if: SharedFixtures.subsonic != nil, "there is no folder of answers; see SharedFixtures"))
     func everyFileReads() throws {
-        let files = Self.files(below: try #require(Self.folder)).filter { $0.hasSuffix(".json") }
+        let files = SharedFixtures.documents
         #expect(!files.isEmpty)
         for file in files {
-            let bytes = Self.read(file)
+            let bytes = SharedFixtures.read(file)
             if file.contains("invalid-json") {
                 // Some only have a bracket too many behind the document, which is cut off.
                 #expect((try? JSON.parse(bytes))?.wasRepaired != false, "\(file)")
@@ -52,34 +51,6 @@ struct FixtureTests {
             }
         } else if json.kind == .array {
             for value in json.elements { visit(value, file: file) }
-        }
-    }
-
-    private static func files(below folder: String) -> [String] {
-        guard let directory = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(directory) }
-        var found: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-            }
-            if name.hasPrefix(".") { continue }
-            let path = "\(folder)/\(name)"
-            found += name.contains(".") ? [path] : files(below: path)
-        }
-        return found.sorted()
-    }
-
-    private static func read(_ file: String) -> [UInt8] {
-        let descriptor = unsafe open(file, O_RDONLY)
-        guard descriptor >= 0 else { return [] }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = unsafe Glibc.read(descriptor, &piece, piece.count)
-            guard count > 0 else { return bytes }
-            bytes += piece[..<count]
         }
     }
 }
