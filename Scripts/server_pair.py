@@ -34,6 +34,7 @@ def candidate_configuration(folder, port, url, user, password, mode="mpd"):
 port            "{port}"
 queue_mode      "{mode}"
 jump            "{jump}"
+shelves         "no"
 state_directory {quoted(folder + "/state")}
 cache_directory {quoted(folder + "/cache")}
 subsonic_server {{

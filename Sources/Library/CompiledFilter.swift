@@ -10,6 +10,8 @@ public final class CompiledFilter {
         case uri(TextTest)
         /// Songs of the database in this range: those below a path, or the song there.
         case range(Range<Int>, base: [UInt8])
+        /// Songs on a shelf.
+        case songs(SongBits)
         case modifiedSince(Int64)
         case addedSince(Int64)
         case format(AudioFormatMask)
@@ -22,9 +24,14 @@ public final class CompiledFilter {
     let term: Term
     private(set) var regexes: [Regex] = []
 
-    init(_ filter: Filter, snapshot: LibrarySnapshot, checksBase: Bool) throws(FilterError) {
+    init(
+        _ filter: Filter,
+        snapshot: LibrarySnapshot,
+        checksBase: Bool,
+        shelves: ShelfCatalog? = nil
+    ) throws(FilterError) {
         self.snapshot = snapshot
-        var compiler = Compiler(snapshot: snapshot)
+        var compiler = Compiler(snapshot: snapshot, shelves: shelves)
         term = try compiler.term(filter, checksBase: checksBase)
         regexes = compiler.regexes
     }
@@ -49,6 +56,7 @@ public final class CompiledFilter {
             let uri = snapshot.uri(SongIndex(song))
             return (test.wantsFolded ? TextFolding.folded(uri) : uri).withView(test.matches)
         case .range(let range, _): return range.contains(song)
+        case .songs(let songs): return songs.contains(song)
         case .modifiedSince(let time): return Self.isSince(time, snapshot.songs.lastModified[song])
         case .addedSince(let time): return Self.isSince(time, snapshot.songs.added[song])
         case .format(let mask): return formatMatches(song, mask)
@@ -96,6 +104,7 @@ public final class CompiledFilter {
 /// Translates a filter's syntax tree.
 private struct Compiler {
     let snapshot: LibrarySnapshot
+    let shelves: ShelfCatalog?
     var regexes: [Regex] = []
 
     /// - Parameter checksBase: An unknown directory is an error; only for terms that must match.
@@ -107,6 +116,11 @@ private struct Compiler {
         case .anyTag(let match): return negated(.anyTag(try test(match)), match)
         case .uri(let match): return negated(.uri(try test(match)), match)
         case .base(let path):
+            if let shelves, shelves.library === snapshot, let node = shelves.node(path: path) {
+                var songs = SongBits(count: snapshot.songCount)
+                for song in shelves.songs(below: node) { songs.insert(song.place) }
+                return .songs(songs)
+            }
             if let directory = snapshot.directory(path: path) {
                 return .range(snapshot.subtree(directory.place), base: path)
             }

@@ -25,8 +25,8 @@ public struct GroupedCount: Sendable {
 
 extension LibrarySnapshot {
     /// Number of the songs that match, and their length.
-    public func count(_ filter: Filter) throws(FilterError) -> SongCount {
-        let set = try evaluate(filter)
+    public func count(_ filter: Filter, shelves: ShelfCatalog? = nil) throws(FilterError) -> SongCount {
+        let set = try evaluate(filter, shelves: shelves)
         if case .range(let range) = set, range.count == songCount {
             var all = SongCount()
             all.songs = songCount
@@ -39,7 +39,11 @@ extension LibrarySnapshot {
     }
 
     /// The same for each value of a tag; a song with several values counts for each.
-    public func count(_ filter: Filter = .and([]), group: Tag) throws(FilterError) -> GroupedCount {
+    public func count(
+        _ filter: Filter = .and([]),
+        group: Tag,
+        shelves: ShelfCatalog? = nil
+    ) throws(FilterError) -> GroupedCount {
         let index = indexes[Int(group.rawValue)]
         var rows: [(key: UInt32, count: SongCount)] = []
         if filter == .and([]), let index {
@@ -55,7 +59,7 @@ extension LibrarySnapshot {
             let chain = [group] + group.fallbacks
             var counts: [UInt32: SongCount] = [:]
             var keys: [UInt32] = []
-            try evaluate(filter).forEach { song in
+            try evaluate(filter, shelves: shelves).forEach { song in
                 appendKeys(song, chain, &keys)
                 for key in keys { counts[key, default: SongCount()].add(songs.durations[song]) }
             }

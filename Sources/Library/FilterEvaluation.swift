@@ -13,6 +13,7 @@ extension LibrarySnapshot {
     ///
     /// Takes some microseconds. A filter that cannot be evaluated costs nothing.
     public func estimatedCost(_ filter: Filter) -> Int {
+        if filter.namesShelf { return max(songCount, 1) }
         guard let compiled = try? CompiledFilter(filter, snapshot: self, checksBase: true) else { return 0 }
         return compiled.estimate(compiled.term).total
     }
@@ -27,19 +28,33 @@ extension LibrarySnapshot {
     public func select(
         _ filter: Filter,
         sort: SortOrder? = nil,
-        window: Range<Int>? = nil
+        window: Range<Int>? = nil,
+        shelves: ShelfCatalog? = nil
     ) throws(FilterError) -> SongSelection {
-        let set = try evaluate(filter)
+        let set = try evaluate(filter, shelves: shelves)
         let selection = sort.map { sorted(set, by: $0) } ?? set.selection
         return window.map { selection.window($0) } ?? selection
     }
 
     /// The songs that match.
-    func evaluate(_ filter: Filter) throws(FilterError) -> SongSet {
-        let compiled = try CompiledFilter(filter, snapshot: self, checksBase: true)
+    /// - Parameter shelves: Where paths in the folder of the shelves lead; nil if there are none.
+    func evaluate(_ filter: Filter, shelves: ShelfCatalog? = nil) throws(FilterError) -> SongSet {
+        let compiled = try CompiledFilter(filter, snapshot: self, checksBase: true, shelves: shelves)
         let set = compiled.evaluate(compiled.term)
         try compiled.checkExpense()
         return set
+    }
+}
+
+extension Filter {
+    /// Whether a directory in it lies in the folder of the shelves.
+    fileprivate var namesShelf: Bool {
+        switch self {
+        case .base(let path): Shelf.contains(path: path)
+        case .not(let filter): filter.namesShelf
+        case .and(let filters): filters.contains { $0.namesShelf }
+        case .tag, .anyTag, .uri, .modifiedSince, .addedSince, .audioFormat, .priority: false
+        }
     }
 }
 
@@ -54,6 +69,7 @@ extension CompiledFilter {
         case .anyTag(let test): return evaluate(snapshot.distinctIndexes, test, withMissing: false)
         case .uri(let test): return evaluateURI(test)
         case .range(let range, _): return .range(range)
+        case .songs(let songs): return .bits(songs)
         case .not(let term): return evaluate(term).complement(count: snapshot.songCount)
         case .and(let terms): return evaluateAll(terms)
         case .priority: return .none
@@ -147,6 +163,7 @@ extension CompiledFilter {
             return test.kind == .equals && !test.foldsCase && !test.stripsDiacritics
                 ? Estimate(work: 1, results: 1) : Estimate(work: all, results: all / 16)
         case .range(let range, _): return Estimate(work: 1, results: range.count)
+        case .songs(let songs): return Estimate(work: 1, results: songs.count)
         case .modifiedSince, .addedSince, .format: return Estimate(work: all / 32 + 1, results: all / 2)
         case .priority: return Estimate(work: 1, results: 0)
         case .not(let term):

@@ -28,8 +28,8 @@ extension CompiledFilter {
             // Everything is below the root.
             guard !base.isEmpty, song.uri != base else { return true }
             return song.uri.starts(with: base + [UInt8(ascii: "/")])
-        // Neither times nor a format are known.
-        case .modifiedSince, .addedSince, .format: return false
+        // Neither times nor a format are known, and no shelf has it.
+        case .songs, .modifiedSince, .addedSince, .format: return false
         case .priority(let least): return song.priority >= least
         case .not(let term): return !matches(term, song)
         case .and(let terms): return terms.allSatisfy { matches($0, song) }

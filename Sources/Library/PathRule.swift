@@ -19,7 +19,9 @@ public struct PathRule: Sendable, Hashable {
     static let longest = 2000
 
     /// The URI of a path in a music folder, without regard to other songs; nil when nothing is left of the path.
-    func uri(path: String, folder: Int) -> String? {
+    func uri(path: String, folder: Int) -> String? { treeURI(path: path, folder: folder).map { Shelf.avoiding($0) } }
+
+    private func treeURI(path: String, folder: Int) -> String? {
         let prefix = folder < prefixes.count ? prefixes[folder] : ""
         if prefix.isEmpty, !isBackslashed, tops.allSatisfy({ $0 == nil }), Self.isSafe(path) { return path }
         let path = isBackslashed ? Self.withSlashes(path) : path

@@ -116,9 +116,10 @@ extension LibrarySnapshot {
         _ tag: Tag,
         matching filter: Filter = .and([]),
         groups: [Tag] = [],
-        window: Range<Int>? = nil
+        window: Range<Int>? = nil,
+        shelves: ShelfCatalog? = nil
     ) throws(FilterError) -> TagListing {
-        let set = filter == .and([]) ? nil : try evaluate(filter)
+        let set = filter == .and([]) ? nil : try evaluate(filter, shelves: shelves)
         var listing = TagListing(self, levels: groups + [tag], set: set)
         if let window { listing.clip(to: window) }
         return listing

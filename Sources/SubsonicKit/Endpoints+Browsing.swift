@@ -105,9 +105,9 @@ extension SubsonicCalling {
     }
 }
 
-/// The orders in which `getAlbumList2` can list albums that a sync uses.
+/// The orders in which `getAlbumList2` lists albums, as far as they are used.
 public enum AlbumListType: String, Sendable, CaseIterable {
-    case alphabeticalByName, alphabeticalByArtist, newest
+    case alphabeticalByName, alphabeticalByArtist, newest, recent, frequent
 }
 
 /// What one call of `search3` asks for.

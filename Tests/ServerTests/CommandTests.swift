@@ -116,7 +116,7 @@ import Testing
     @Test func listsFoldersBehindSongs() throws {
         let client = try TestServer().client()
         let names = try client.ask("lsinfo /").filter { $0.hasPrefix("file: ") || $0.hasPrefix("directory: ") }
-        #expect(names == ["file: loose.mp3", "directory: Alpha", "directory: Beta - \"Odd\""])
+        #expect(names == ["file: loose.mp3", "directory: Alpha", "directory: Beta - \"Odd\"", "directory: Shelves"])
         #expect(try client.ask(#"lsinfo "Beta - \"Odd\"""#).first == #"file: Beta - "Odd"/01 back\slash.flac"#)
     }
 

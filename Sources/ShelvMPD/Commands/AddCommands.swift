@@ -22,6 +22,12 @@ enum AddCommands {
             }
         }
         let uri = try LibraryPath(arguments[0], allowsRootSlash: true)
+        if let shelves = context.shelves(for: uri.bytes) {
+            return LibraryPlan(cost: shelves.planningCost) {
+                guard let node = shelves.node(path: uri.bytes) else { throw ACK(.noExist, "No such directory") }
+                return .addition(QueueAddition(library, shelves.songs(below: node), at: placement))
+            }
+        }
         if let song = library.song(uri: uri.bytes) {
             return plan(library, SongSelection([song]), at: placement)
         }
@@ -39,13 +45,28 @@ enum AddCommands {
             }
         }
         let uri = try LibraryPath(arguments[0])
-        guard let song = context.library.song(uri: uri.bytes) else { throw ACK(.noExist, "No such song") }
         let library = context.library
-        return LibraryPlan(cost: 1) {
-            .edit { context, reply in
-                var addition = QueueAddition(library, SongSelection([song]), at: placement)
-                if let id = try addition.addOne(context) { reply.pair("Id", id.rawValue) }
+        if let shelves = context.shelves(for: uri.bytes) {
+            return LibraryPlan(cost: shelves.planningCost) {
+                // What a client makes of the names that `listfiles` gives.
+                guard case .song(let song) = shelves.node(path: uri.bytes) else {
+                    throw ACK(.noExist, "No such song")
+                }
+                return addition(of: song, library, at: placement)
             }
+        }
+        guard let song = library.song(uri: uri.bytes) else { throw ACK(.noExist, "No such song") }
+        return LibraryPlan(cost: 1) { addition(of: song, library, at: placement) }
+    }
+
+    private static func addition(
+        of song: SongIndex,
+        _ library: LibrarySnapshot,
+        at placement: Placement?
+    ) -> LibraryAnswer {
+        .edit { context, reply in
+            var addition = QueueAddition(library, SongSelection([song]), at: placement)
+            if let id = try addition.addOne(context) { reply.pair("Id", id.rawValue) }
         }
     }
 
@@ -82,10 +103,15 @@ enum AddCommands {
             foldsCase: foldsCase
         )
         let placement = try query.positionArgument.map { Placement(try arguments.insertPosition($0)) }
-        let library = context.library
+        let (library, shelves) = (context.library, context.shelves)
         let filter = context.normalized(query.filter)
         return LibraryPlan(cost: library.estimatedCost(filter)) {
-            let songs = try library.select(filter, sort: query.sort, window: query.window?.asWindow)
+            let songs = try library.select(
+                filter,
+                sort: query.sort,
+                window: query.window?.asWindow,
+                shelves: shelves
+            )
             return .addition(QueueAddition(library, songs, at: placement))
         }
     }

@@ -67,6 +67,11 @@ struct LibraryContext: Sendable {
     let mask: TagMask
     /// Whether the connection compares letters without their marks.
     var stripsDiacritics = false
+    /// The shelves; nil if there are none.
+    var shelves: ShelfCatalog?
+
+    /// The shelves, if a path lies in their folder.
+    func shelves(for path: [UInt8]) -> ShelfCatalog? { Shelf.contains(path: path) ? shelves : nil }
 
     /// A filter as the connection wants its texts compared.
     func normalized(_ filter: Filter) -> Filter { stripsDiacritics ? filter.strippingDiacritics() : filter }

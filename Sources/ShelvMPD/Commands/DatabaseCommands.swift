@@ -45,10 +45,15 @@ enum DatabaseCommands {
         foldsCase: Bool
     ) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, clauses: [.sort, .window], foldsCase: foldsCase)
-        let (library, mask) = (context.library, context.mask)
+        let (library, mask, shelves) = (context.library, context.mask, context.shelves)
         let filter = context.normalized(query.filter)
         return LibraryPlan(cost: library.estimatedCost(filter)) {
-            let songs = try library.select(filter, sort: query.sort, window: query.window?.asWindow)
+            let songs = try library.select(
+                filter,
+                sort: query.sort,
+                window: query.window?.asWindow,
+                shelves: shelves
+            )
             return .source(library.reply(songs: songs, mask: mask))
         }
     }
@@ -67,14 +72,14 @@ enum DatabaseCommands {
         foldsCase: Bool
     ) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, clauses: .group, foldsCase: foldsCase)
-        let library = context.library
+        let (library, shelves) = (context.library, context.shelves)
         let filter = context.normalized(query.filter)
         // Counting by groups touches every song that matches, once for each value.
         return LibraryPlan(cost: query.group == nil ? library.estimatedCost(filter) : library.songCount) {
             if let group = query.group {
-                return .source(library.reply(try library.count(filter, group: group)))
+                return .source(library.reply(try library.count(filter, group: group, shelves: shelves)))
             }
-            let count = try library.count(filter)
+            let count = try library.count(filter, shelves: shelves)
             return .source(
                 TextReply { output in
                     var reply = Reply()
@@ -88,16 +93,26 @@ enum DatabaseCommands {
 
     private static func list(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
         let query = try ListQuery(arguments)
-        let library = context.library
+        let (library, shelves) = (context.library, context.shelves)
         let filter = context.normalized(query.filter)
         let window = query.window?.asWindow
         // Values alone stand in the index; their combinations are found by looking at the songs.
         let cost = library.estimatedCost(filter)
         return LibraryPlan(cost: query.groups.isEmpty ? cost : max(cost, library.songCount)) {
             switch query.subject {
-            case .uri: .source(library.reply(urisOf: try library.select(filter, window: window)))
+            case .uri: .source(library.reply(urisOf: try library.select(filter, window: window, shelves: shelves)))
             case .tag(let tag):
-                .source(library.reply(try library.list(tag, matching: filter, groups: query.groups, window: window)))
+                .source(
+                    library.reply(
+                        try library.list(
+                            tag,
+                            matching: filter,
+                            groups: query.groups,
+                            window: window,
+                            shelves: shelves
+                        )
+                    )
+                )
             }
         }
     }
@@ -112,17 +127,26 @@ enum DatabaseCommands {
             context.server.playlists.noteUse()
             playlists = context.server.playlists.book
         }
-        return try browse(LibraryContext(library: context.server.library, mask: mask), path) { library, directory in
+        let library = context.server.libraryContext(of: context.session)
+        if let plan = library.onShelves(path.bytes, { $0.reply(contentsOf: $1, path: path.bytes, .full(mask)) }) {
+            return plan
+        }
+        let hasShelves = path.bytes.isEmpty && library.shelves != nil
+        return try browse(library, path) { library, directory in
             let reply = library.reply(contentsOf: directory, mask: mask)
-            guard let playlists else { return reply }
-            return RootReply(directory: reply, playlists: playlists)
+            if playlists == nil, !hasShelves { return reply }
+            return RootReply(directory: reply, hasShelves: hasShelves, playlists: playlists)
         } song: { library, songs in
             library.reply(songs: songs, mask: mask)
         }
     }
 
     private static func listAll(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        return try browse(context, .looked(up: arguments)) { library, directory in
+        let path = LibraryPath.looked(up: arguments)
+        if let plan = context.onShelves(path.bytes, { $0.reply(treeOf: $1, path: path.bytes, .brief) }) {
+            return plan
+        }
+        return try browse(context, path) { library, directory in
             library.reply(treeOf: directory, mask: nil)
         } song: { library, songs in
             library.reply(urisOf: songs)
@@ -130,7 +154,12 @@ enum DatabaseCommands {
     }
 
     private static func listAllInfo(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        return try browse(context, .looked(up: arguments)) { library, directory in
+        let path = LibraryPath.looked(up: arguments)
+        let form = ShelfReply.Form.full(context.mask)
+        if let plan = context.onShelves(path.bytes, { $0.reply(treeOf: $1, path: path.bytes, form) }) {
+            return plan
+        }
+        return try browse(context, path) { library, directory in
             library.reply(treeOf: directory, mask: context.mask)
         } song: { library, songs in
             library.reply(songs: songs, mask: context.mask)
@@ -178,27 +207,56 @@ enum DatabaseCommands {
         {
             throw ACK(.argument, "Malformed path")
         }
-        reply.pair("updating_db", context.server.requestUpdate(rescans: rescans))
+        let path = arguments.isEmpty ? [] : arguments[0]
+        if context.server.shelves.current(at: .now) != nil, Shelf.contains(path: path) {
+            reply.pair("updating_db", context.server.requestShelfUpdate(path: path))
+        } else {
+            reply.pair("updating_db", context.server.requestUpdate(rescans: rescans))
+        }
     }
 }
 
-/// What the root holds: songs and directories, then the stored playlists.
-private struct RootReply: ReplySource {
-    var directory: DirectoryReply
-    let playlists: PlaylistBook
-    private var isAtPlaylists = false
+extension LibraryContext {
+    /// The plan for a path in the folder of the shelves; nil for others.
+    ///
+    /// Nothing is looked up yet: the first look at the shelves may cost as much as a look at every song.
+    func onShelves(
+        _ path: [UInt8],
+        _ answer: @escaping @Sendable (ShelfCatalog, ShelfNode) -> ShelfReply
+    ) -> LibraryPlan? {
+        guard let shelves = shelves(for: path) else { return nil }
+        return LibraryPlan(cost: shelves.planningCost) {
+            guard let node = shelves.node(path: path) else { throw ACK(.noExist, "No such directory") }
+            return .source(answer(shelves, node))
+        }
+    }
+}
 
-    init(directory: DirectoryReply, playlists: PlaylistBook) {
+extension ShelfCatalog {
+    /// Where a question about the shelves is answered: genres and decades go through many albums.
+    var planningCost: Int { max(cost, library.songCount / 8) }
+}
+
+/// What the root holds: songs and directories, the folder of the shelves, then the stored playlists.
+struct RootReply: ReplySource {
+    private var directory: any ReplySource
+    private let hasShelves: Bool
+    private let playlists: PlaylistBook?
+    private var isAtEnd = false
+
+    init(directory: any ReplySource, hasShelves: Bool, playlists: PlaylistBook?) {
         self.directory = directory
+        self.hasShelves = hasShelves
         self.playlists = playlists
     }
 
     mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
-        if !isAtPlaylists {
-            isAtPlaylists = !directory.appendNext(to: &output, limit: limit)
-            if !isAtPlaylists { return true }
+        if !isAtEnd {
+            isAtEnd = !directory.appendNext(to: &output, limit: limit)
+            if !isAtEnd { return true }
         }
-        playlists.append(to: &output)
+        if hasShelves { output.append(contentsOf: "directory: \(Shelf.folder)\n".utf8) }
+        playlists?.append(to: &output)
         return false
     }
 }

@@ -27,13 +27,18 @@ enum FileCommands {
     private static func listFiles(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
         let path = try arguments.isEmpty ? LibraryPath([]) : LibraryPath(arguments[0])
         let library = context.library
+        if let plan = context.onShelves(path.bytes, { $0.reply(contentsOf: $1, path: path.bytes, .names) }) {
+            return plan
+        }
         guard let directory = library.directory(path: path.bytes) else {
             // MPD passes on what the system says, for its own files.
             let reason = library.song(uri: path.bytes) == nil ? ENOENT : ENOTDIR
             let text = "Failed to open \(String(decoding: path.bytes, as: UTF8.self)): \(SystemError.text(of: reason))"
             throw ACK(.system, text)
         }
-        return LibraryPlan(cost: 1) { .source(library.reply(filesOf: directory)) }
+        let files = library.reply(filesOf: directory)
+        guard path.bytes.isEmpty, context.shelves != nil else { return LibraryPlan(cost: 1) { .source(files) } }
+        return LibraryPlan(cost: 1) { .source(RootReply(directory: files, hasShelves: true, playlists: nil)) }
     }
 
     private static func comments(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {

@@ -121,6 +121,13 @@ enum StoredPlaylistEditCommands {
         let uri = arguments[1]
         if let stream = try StreamSong(argument: uri) { return insert([.stream(stream)], into: name, at: position) }
         let path = try LibraryPath(uri, allowsRootSlash: true)
+        if let shelves = context.server.libraryContext(of: context.session).shelves(for: path.bytes) {
+            return LibraryPlan(cost: shelves.planningCost) {
+                guard let node = shelves.node(path: path.bytes) else { throw ACK(.noExist, "No such directory") }
+                let songs = shelves.songs(below: node)
+                return try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
+            }
+        }
         let songs: SongSelection
         if let song = library.song(uri: path.bytes) {
             songs = SongSelection([song])
@@ -150,8 +157,15 @@ enum StoredPlaylistEditCommands {
         let position = try query.positionArgument.map { try arguments.unsigned($0) }
         let name = arguments[0]
         let library = context.server.library
-        return LibraryPlan(cost: library.estimatedCost(query.filter)) {
-            let songs = try library.select(query.filter, sort: query.sort, window: query.window?.asWindow)
+        let found = context.server.libraryContext(of: context.session)
+        let filter = found.normalized(query.filter)
+        return LibraryPlan(cost: library.estimatedCost(filter)) {
+            let songs = try library.select(
+                filter,
+                sort: query.sort,
+                window: query.window?.asWindow,
+                shelves: found.shelves
+            )
             return try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
         }
     }

@@ -72,6 +72,8 @@ struct Configuration: Sendable, Equatable {
     var songsAhead = 1
     /// Time between two looks for changes of a server's library, or nil for none but those of `update`.
     var refreshInterval: Duration? = .seconds(300)
+    /// Whether there is a folder of shelves beside the tree.
+    var showsShelves = true
 }
 
 /// One place where clients connect.

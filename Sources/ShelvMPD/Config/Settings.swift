@@ -145,6 +145,11 @@ enum Settings {
             "How often to ask the servers whether their libraries have changed."
         ) { $0.refreshInterval = $1 == 0 ? nil : .seconds($1) },
         .boolean(
+            "shelves",
+            default: true,
+            "Whether there is a folder Shelves with albums lately added, played and so on."
+        ) { $0.showsShelves = $1 },
+        .boolean(
             "playlists",
             default: true,
             "Whether clients see and edit the servers' playlists, and can store playlists at all."

@@ -7,7 +7,10 @@ import Synchronization
 extension MusicSource {
     /// Keeps the library like the server's, and shows it on the core as it changes; until the task is cancelled.
     func keepInSync(_ core: Core) async {
+        // They end with the task, as the sync does.
+        async let shelves: Void = answerShelfRequests(core)
         await sync(core).run()
+        await shelves
     }
 
     /// Called once; later requests to update go to this one.
@@ -47,6 +50,7 @@ extension MusicSource {
     /// The library is as the server has it. What else belongs to a refresh is fetched from here.
     private func refreshed(_ refresh: LibraryRefresh, _ core: Core) async {
         rememberAuthentication()
+        await refreshShelves(nil, starred: refresh.starred, core)
         core.post { server in
             server.playlists.serverAnswers()
             server.playlists.wantRefresh(readsAll: true)

@@ -20,6 +20,8 @@ final class MusicSource: Sendable {
     let syncConfiguration: LibrarySyncConfiguration
     /// The library that clients see.
     let shown: Mutex<LibrarySnapshot>
+    /// What the shelves take from the server; nil if there are none.
+    let shelves: Mutex<ShelfLists?>
 
     /// Reads the password and finds out what is known about the server.
     /// - Throws: a sentence for the user: no server, no password, an address that is none.
@@ -56,6 +58,9 @@ final class MusicSource: Sendable {
         transcoding = server.transcoding
         firstByteTimeout = server.firstByteTimeout
         stallTimeout = server.stallTimeout
+        shelves = Mutex(
+            configuration.showsShelves ? facts[Self.shelvesFact].map { ShelfLists(encoded: $0) } ?? ShelfLists() : nil
+        )
         syncConfiguration = LibrarySyncConfiguration(
             serverID: id.text,
             serverName: server.name,

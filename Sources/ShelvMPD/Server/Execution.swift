@@ -203,11 +203,12 @@ extension Server {
         succeeded(run, connection)
     }
 
-    private func libraryContext(of session: Session) -> LibraryContext {
+    func libraryContext(of session: Session) -> LibraryContext {
         LibraryContext(
             library: library,
             mask: session.tagMask,
-            stripsDiacritics: session.stringNormalization.contains(.stripDiacritics)
+            stripsDiacritics: session.stringNormalization.contains(.stripDiacritics),
+            shelves: shelves.current(at: .now)
         )
     }
 

@@ -84,6 +84,7 @@ enum Launch {
                 configuration: configuration,
                 log: log,
                 library: library,
+                shelves: source.shelves.withLock { $0 },
                 songs: songs,
                 partition: partition,
                 access: AccessRules(configuration)

@@ -32,6 +32,10 @@ final class Server {
         ((StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) -> Void)?
     /// Starts a comparison with the server; set by whoever syncs.
     var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
+    /// The shelves beside the library's tree.
+    var shelves: ShelfKeeper
+    /// Fetches what a shelf, or all of them, take from the server, for an update job or beside one; set by whoever syncs.
+    var requestShelves: (@Sendable (_ shelf: Shelf?, _ isJob: Bool) -> Void)?
 
     private var listeners: [CInt: Listener] = [:]
     private(set) var connections: [CInt: Connection] = [:]
@@ -53,6 +57,7 @@ final class Server {
         configuration: Configuration,
         log: Log,
         library: LibrarySnapshot,
+        shelves: ShelfLists? = ShelfLists(),
         songs: SongTable,
         partition: Partition,
         access: AccessRules
@@ -61,6 +66,7 @@ final class Server {
         self.configuration = configuration
         self.log = log
         self.library = library
+        self.shelves = ShelfKeeper(library, configuration.showsShelves ? shelves : nil)
         self.songs = songs
         self.access = access
         defaultPartition = partition
@@ -270,6 +276,7 @@ final class Server {
         let changed = songs.replaceLibrary(with: snapshot, translation)
         if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
         library = snapshot
+        if let shelves = shelves.follow(snapshot) { workers.submit { shelves.prepare() } }
         if !changed.isEmpty { defaultPartition.songsChanged(changed) }
         if songs.takeNewIDs() { defaultPartition.saver?.saveAnew() }
         if hasChanged { raise(.database) }
@@ -287,6 +294,31 @@ final class Server {
         let (job, begins) = updates.request(rescans: rescans)
         if begins { raise(.update) }
         requestSync?(rescans)
+        return job
+    }
+
+    /// A client wants a shelf brought up to date, or all of them. What stands on the others comes from the library.
+    /// - Returns: the number of the job that does it, or of the one that is under way.
+    func requestShelfUpdate(path: [UInt8]) -> UInt32 {
+        let shelf = Shelf(path: path)
+        if shelf == nil || shelf == .random { shelves.draw(at: .now) }
+        switch shelf {
+        case .recentlyAdded, .genres, .decades: return requestUpdate(rescans: false)
+        case nil, .recentlyPlayed, .frequentlyPlayed, .random, .favorites: break
+        }
+        if let running = updates.running {
+            requestShelves?(shelf, false)
+            return running
+        }
+        let job = updates.request().job
+        raise(.update)
+        if shelf == .random {
+            syncEnded(didChange: true)
+        } else if let requestShelves {
+            requestShelves(shelf, true)
+        } else {
+            syncEnded(didChange: false)
+        }
         return job
     }
 

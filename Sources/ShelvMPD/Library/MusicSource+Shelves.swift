@@ -1,0 +1,58 @@
+import Library
+import Logging
+import SubsonicKit
+import Synchronization
+
+/// What the shelves take from the server: fetched with each refresh and when a client updates a shelf, kept in the
+/// store, so that they are there without the server, too.
+extension MusicSource {
+    /// Answers what clients ask for, one after the other, until the task is cancelled.
+    func answerShelfRequests(_ core: Core) async {
+        let (requests, source) = AsyncStream.makeStream(of: (shelf: Shelf?, isJob: Bool).self)
+        core.post { server in server.requestShelves = { source.yield((shelf: $0, isJob: $1)) } }
+        for await request in requests {
+            let didChange = await refreshShelves(request.shelf, starred: nil, core)
+            if request.isJob { core.post { $0.syncEnded(didChange: didChange) } }
+        }
+    }
+
+    /// Fetches what one shelf, or all of them, take from the server. What does not succeed stays as it is.
+    /// - Parameter starred: if it has just been fetched.
+    @discardableResult
+    func refreshShelves(_ shelf: Shelf?, starred: SearchResult?, _ core: Core) async -> Bool {
+        let former = shelves.withLock { $0 }
+        guard var lists = former else { return false }
+        if shelf == nil || shelf == .recentlyPlayed, let albums = await albums(.recent) {
+            lists.recentlyPlayed = albums
+        }
+        if shelf == nil || shelf == .frequentlyPlayed, let albums = await albums(.frequent) {
+            lists.frequentlyPlayed = albums
+        }
+        if shelf == nil || shelf == .favorites {
+            var known = starred
+            if known == nil { known = try? await client.starred2() }
+            if let known {
+                lists.starredAlbums = known.albums.map(\.id)
+                lists.starredArtists = known.artists.compactMap(\.name)
+            }
+        }
+        if lists == former { return false }
+        shelves.withLock { $0 = lists }
+        store.keep(lists.encoded, as: Self.shelvesFact, about: id)
+        core.post { [lists] server in _ = server.shelves.take(lists) }
+        return true
+    }
+
+    /// Nil where the server does not answer, or does not know such a list.
+    private func albums(_ type: AlbumListType) async -> [String]? {
+        do throws(SubsonicError) {
+            return try await client.albumList2(type: type, size: Shelf.size).map(\.id)
+        } catch {
+            log.debug("\(client.server.name) gives no list of \(type.rawValue) albums: \(error)")
+            return nil
+        }
+    }
+
+    /// Under which name they are kept in the store.
+    static let shelvesFact = "shelves"
+}

@@ -1,0 +1,57 @@
+import Library
+
+/// The shelves as the core shows them. What of them changes with time changes here.
+struct ShelfKeeper {
+    private var catalog: ShelfCatalog?
+    private var drawn = Instant.now
+    /// Chooses what Random holds.
+    private let chance: @Sendable () -> UInt64
+
+    /// How long Random stays as it is.
+    private static let drawInterval = Duration.seconds(3600)
+
+    /// - Parameter lists: nil: there are no shelves.
+    init(
+        _ library: LibrarySnapshot,
+        _ lists: ShelfLists?,
+        chance: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    ) {
+        self.chance = chance
+        guard var lists else { return }
+        lists.draw = chance()
+        catalog = ShelfCatalog(library, lists)
+    }
+
+    /// The shelves of this moment; nil if there are none.
+    mutating func current(at now: Instant) -> ShelfCatalog? {
+        if catalog != nil, now >= drawn.advanced(by: Self.drawInterval) { draw(at: now) }
+        return catalog
+    }
+
+    /// Puts other albums on the shelf Random.
+    mutating func draw(at now: Instant) {
+        drawn = now
+        guard let catalog else { return }
+        var lists = catalog.lists
+        lists.draw = chance()
+        self.catalog = catalog.with(lists)
+    }
+
+    /// Takes over what the server told. Returns whether something differs.
+    mutating func take(_ lists: ShelfLists) -> Bool {
+        guard let catalog else { return false }
+        var lists = lists
+        lists.draw = catalog.lists.draw
+        if lists == catalog.lists { return false }
+        self.catalog = catalog.with(lists)
+        return true
+    }
+
+    /// Follows the library. Returns what is to be made ready off the core, if somebody uses the shelves.
+    mutating func follow(_ library: LibrarySnapshot) -> ShelfCatalog? {
+        guard let former = catalog else { return nil }
+        let next = former.following(library)
+        catalog = next
+        return former.isReady ? next : nil
+    }
+}
