@@ -2,7 +2,8 @@ import Glibc
 
 /// Answers of real servers and of the API's documents, beside this repository.
 public enum SharedFixtures {
-    /// The folder that `SHELV_SHARED_FIXTURES` names, else the one in `SHELV_SHARED` or `../shared`; nil if there is none.
+    /// The folder that `SHELV_SHARED_FIXTURES` names, else the one in `SHELV_SHARED` or `../shared`; nil if there is
+    /// none.
     public static let subsonic: String? = {
         let named = variable("SHELV_SHARED_FIXTURES")
         let shared = [variable("SHELV_SHARED"), PackageFolder.path("../shared")].compactMap { $0 }
