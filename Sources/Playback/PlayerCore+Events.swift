@@ -36,7 +36,7 @@ extension PlayerCore {
         case .reply(let tag, let isError, let value):
             answered(Tag(rawValue: tag), isError: isError, value)
         case .log(let line):
-            log.debug("mpv \(line)")
+            log.debug("mpv \(StreamAddress.withoutSecrets(line))")
         case .nothing, .shutdown, .other:
             break
         }

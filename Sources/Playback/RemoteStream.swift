@@ -65,7 +65,7 @@ final class RemoteStream {
     /// What libmpv is told for this entry alone. Everything is decoded by FFmpeg, which may use the network and nothing
     /// else: no playlists of libmpv's own, which could name local files. Only HLS may refer to other addresses.
     var options: [(String, String)] {
-        let protocols = "http,https,tcp,tls,httpproxy,crypto,hls"
+        let protocols = address.protocols
         let whitelist = "protocol_whitelist=%\(protocols.utf8.count)%\(protocols)"
         return [
             ("demuxer", "lavf"), ("stream-lavf-o", whitelist), ("demuxer-lavf-o", whitelist),

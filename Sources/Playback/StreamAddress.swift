@@ -2,8 +2,9 @@
 ///
 /// Only addresses of the network get through: nothing here can lead to a local file or to one of libmpv's own schemes.
 public struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
-    /// What can be played, in the order of `urlhandlers`.
-    public static let schemes = ["http", "https"]
+    /// What can be played, in the order of `urlhandlers`. MMS and others that FFmpeg knows are left out: no server that
+    /// speaks them was there to try.
+    public static let schemes = ["http", "https", "rtmp", "rtsp"]
 
     /// As it was given.
     public let text: [UInt8]
@@ -17,6 +18,12 @@ public struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether it can be asked by HTTP.
     public var isHTTP: Bool { ["http", "https"].contains { Self.has(text, scheme: $0) } }
+
+    /// What FFmpeg may use to open it, by its names of protocols. The file system is in none of these lists.
+    var protocols: String {
+        if isHTTP { return "http,https,tcp,tls,httpproxy,crypto,hls" }
+        return Self.has(text, scheme: "rtsp") ? "rtsp,rtp,udp,tcp" : "rtmp,tcp"
+    }
 
     private static func has(_ text: [UInt8], scheme: String) -> Bool {
         let prefix = Array("\(scheme)://".utf8)
@@ -63,6 +70,16 @@ public struct StreamAddress: Sendable, Hashable, CustomStringConvertible {
             return text
         }
         return Array(text[..<authority.lowerBound] + text[(at + 1)...])
+    }
+
+    /// A line of text in which no address shows its user, password or query.
+    static func withoutSecrets(_ line: String) -> String {
+        guard line.contains("://") else { return line }
+        return line.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            guard word.contains("://") else { return String(word) }
+            let text = withoutCredentials(Array(word.utf8)).prefix { $0 != UInt8(ascii: "?") }
+            return String(decoding: text, as: UTF8.self)
+        }.joined(separator: " ")
     }
 
     /// For messages: without user and password, and without the query, where tokens stand.

@@ -219,6 +219,15 @@ struct StreamTests {
         #expect(!fixture.events.contains { if case .failed = $0 { true } else { false } })
     }
 
+    @Test(arguments: [
+        ("stream: Failed to open http://u:pw@h/a?token=x.", "stream: Failed to open http://h/a"),
+        ("ffmpeg: 'https://u@h/a' and rtsp://h", "ffmpeg: 'https://h/a' and rtsp://h"),
+        ("no address: ?", "no address: ?"),
+    ])
+    func logLinesKeepSecrets(_ line: String, _ shown: String) {
+        #expect(StreamAddress.withoutSecrets(line) == shown)
+    }
+
     // MARK: Playlists
 
     /// Each path has a text or the tone.
