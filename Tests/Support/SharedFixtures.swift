@@ -7,7 +7,8 @@ public enum SharedFixtures {
     public static let subsonic: String? = {
         let named = variable("SHELV_SHARED_FIXTURES")
         let shared = [variable("SHELV_SHARED"), PackageFolder.path("../shared")].compactMap { $0 }
-        return ([named].compactMap { $0 } + shared.map { $0 + "/fixtures/subsonic" }).first { unsafe access($0, R_OK) == 0 }
+        let folders = [named].compactMap { $0 } + shared.map { $0 + "/fixtures/subsonic" }
+        return folders.first { unsafe access($0, R_OK) == 0 }
     }()
 
     /// The documents below the folder, in the order of their names.
