@@ -38,7 +38,7 @@ import Testing
         }
         var server = try await PlaylistServer(folder, remote)
         var client = try server.client()
-        var model: [String: [String]] = [:]
+        var model = PlaylistModel(songs: PlaylistServer.songs)
         for _ in 0..<(Self.isLong ? 150 : 60) {
             switch Int.random(in: 0..<20, using: &random) {
             case 0: faults.withLock { $0.isAway.toggle() }
@@ -53,15 +53,14 @@ import Testing
                 // As if time had passed: what waits is tried again.
                 server.server.onCore { $0.playlists.serverAnswers() }
             default:
-                let command = Self.edit(&model, &random)
+                let command = model.edit(&random)
                 #expect(try client.ask(command) == ["OK"], "\(label): \(command)")
             }
-            let shown = model.map { "\($0): \($1.joined(separator: " "))" }.sorted()
-            #expect(try client.playlists() == shown, "\(label)")
+            #expect(try client.playlists() == model.text, "\(label)")
         }
         faults.withLock { ($0.isAway, $0.chance) = (false, 0) }
         #expect(await server.settle(), "\(label): it never comes to rest")
-        let wanted = model.map { "\($0): \($1.joined(separator: " "))" }.sorted()
+        let wanted = model.text
         let there = remote.lists.map { "\($0.name): \($0.songs.joined(separator: " "))" }.sorted()
         #expect(there == wanted, "\(label)")
         #expect(await server.refresh(), "\(label)")
@@ -73,53 +72,5 @@ import Testing
         let next = try await PlaylistServer(folder, remote)
         #expect(try next.client().playlists() == wanted, "\(label)")
         next.kill()
-    }
-
-    /// A random edit, made in the model; the command that asks for the same.
-    private static func edit(_ model: inout [String: [String]], _ random: inout SeededRandom) -> String {
-        let names = ["A", "B", "C d", "É"]
-        let name = names.randomElement(using: &random) ?? "A"
-        let song = PlaylistServer.songs.randomElement(using: &random) ?? "a"
-        guard let list = model[name] else {
-            model[name] = [song]
-            return "playlistadd \"\(name)\" \(song)"
-        }
-        let count = list.count
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0:
-            model[name] = nil
-            return "rm \"\(name)\""
-        case 1:
-            model[name] = []
-            return "playlistclear \"\(name)\""
-        case 2:
-            guard let free = names.first(where: { model[$0] == nil }) else { fallthrough }
-            model[free] = list
-            model[name] = nil
-            return "rename \"\(name)\" \"\(free)\""
-        case 3, 4:
-            let start = Int.random(in: 0...count, using: &random)
-            let end = Int.random(in: start...count, using: &random)
-            model[name]?.removeSubrange(start..<end)
-            return "playlistdelete \"\(name)\" \(start):\(end)"
-        case 5, 6:
-            let start = Int.random(in: 0...count, using: &random)
-            let end = Int.random(in: start...count, using: &random)
-            let to = Int.random(in: 0...(count - (end - start)), using: &random)
-            let moved = Array(list[start..<end])
-            model[name]?.removeSubrange(start..<end)
-            model[name]?.insert(contentsOf: moved, at: to)
-            return "playlistmove \"\(name)\" \(start):\(end) \(to)"
-        case 7, 8:
-            let position = Int.random(in: 0...count, using: &random)
-            model[name]?.insert(song, at: position)
-            return "playlistadd \"\(name)\" \(song) \(position)"
-        case 9:
-            model[name]? += PlaylistServer.songs
-            return "searchaddpl \"\(name)\" title title"
-        default:
-            model[name]?.append(song)
-            return "playlistadd \"\(name)\" \(song)"
-        }
     }
 }

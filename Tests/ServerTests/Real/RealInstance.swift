@@ -29,8 +29,21 @@ final class RealInstance {
     /// Writes the configuration; `start` starts the program.
     /// - Parameter output: the blocks of outputs.
     /// - Throws: when there is no server to play from.
-    init(_ server: SupysonicServer?, output: (TemporaryFolder) -> String = { _ in RealInstance.silence }) throws {
+    convenience init(
+        _ server: SupysonicServer?,
+        output: (TemporaryFolder) -> String = { _ in RealInstance.silence }
+    ) throws {
         guard let server else { throw RealFailure("supysonic does not start") }
+        try self.init(url: server.url, user: server.user, password: server.password, output: output)
+    }
+
+    /// The same for any server.
+    init(
+        url: String,
+        user: String,
+        password: String,
+        output: (TemporaryFolder) -> String = { _ in RealInstance.silence }
+    ) throws {
         guard let folder = TemporaryFolder(), let port = freePort() else { throw RealFailure("no folder or no port") }
         self.folder = folder
         self.port = port
@@ -46,9 +59,9 @@ final class RealInstance {
             queue_mode      "mpd"
             subsonic_server {
                 name     "home"
-                url      "\(server.url)"
-                user     "\(server.user)"
-                password "\(server.password)"
+                url      "\(url)"
+                user     "\(user)"
+                password "\(password)"
             }
             \(output(folder))
             """
@@ -85,6 +98,12 @@ final class RealInstance {
             isComplete = hasAll && !isUpdating
             if !isComplete { _ = try client.ask("idle database update") }
         }
+    }
+
+    /// Ends the program without a word.
+    func kill() {
+        process?.send(SIGKILL)
+        _ = process?.wait()
     }
 
     /// Ends the program as a service manager does.

@@ -1,0 +1,198 @@
+import Glibc
+import QueueEngine
+import SubsonicKit
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// Another client of a Subsonic server: curl.
+struct OtherClient {
+    var url: String
+    var user: String
+    var password: String
+
+    /// What the server answers.
+    /// - Throws: when it does not, or refuses.
+    @discardableResult
+    func call(_ method: String, _ parameters: [(String, String)] = []) throws -> Envelope {
+        var words = ["curl", "-sS", "--get", "\(url)/rest/\(method).view"]
+        let all = [("u", user), ("p", password), ("v", "1.12.0"), ("c", "other"), ("f", "json")] + parameters
+        for (name, value) in all { words += ["--data-urlencode", "\(name)=\(value)"] }
+        let result = try #require(TestProcess.run(words))
+        let envelope = try Envelope(Array(result.output.utf8))
+        if let failure = envelope.failure { throw RealFailure("\(method): \(failure)") }
+        return envelope
+    }
+
+    /// Titles of the songs in all playlists, as `name: title|title`.
+    func playlists() throws -> [String] {
+        let heads = try call("getPlaylists").content[.playlists]?[.playlist]?.elements.compactMap { Playlist($0) } ?? []
+        return try heads.map { head in
+            let list = try call("getPlaylist", [("id", head.id)]).content[.playlist].flatMap { Playlist($0) }
+            return "\(head.name ?? ""): \((list?.entries.map { $0.title ?? "" } ?? []).joined(separator: "|"))"
+        }.sorted()
+    }
+
+    /// The id of the playlist with this name.
+    func id(of name: String) throws -> String {
+        let heads = try call("getPlaylists").content[.playlists]?[.playlist]?.elements.compactMap { Playlist($0) } ?? []
+        return try #require(heads.first { $0.name == name }?.id)
+    }
+}
+
+/// Stored playlists between MPD clients and real programs, seen by another client of the Subsonic server.
+@Suite(.serialized)
+struct RealPlaylistTests {
+    private static let needsSupysonic = "supysonic, gunicorn or ffmpeg is not installed"
+    private static let isLong = unsafe getenv("SHELV_SOAK") != nil
+
+    /// The titles of all playlists of the model, as `OtherClient` has them.
+    private func text(_ model: PlaylistModel, _ titles: [String: String], hidesEmpty: Bool = false) -> [String] {
+        model.lists.filter { !hidesEmpty || !$0.value.isEmpty }
+            .map { "\($0): \($1.map { titles[$0] ?? "?" }.joined(separator: "|"))" }.sorted()
+    }
+
+    /// Waits until the other client sees what the model has.
+    private func expect(
+        _ wanted: [String],
+        at other: OtherClient,
+        _ label: String,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        var there: [String] = []
+        _ = waitUntil(milliseconds: 40_000) {
+            there = (try? other.playlists()) ?? []
+            return there == wanted
+        }
+        #expect(there == wanted, "\(label)", sourceLocation: location)
+    }
+
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    func anotherClientSeesTheSame() throws {
+        let library = try #require(ToneLibrary.shared)
+        let server = try #require(SupysonicServer(music: library.path))
+        defer { server.stop() }
+        let other = OtherClient(url: server.url, user: server.user, password: server.password)
+        let instance = try RealInstance(server)
+        try instance.startAndSync(songs: library.songs.count)
+        let client = try instance.client()
+        for command in [
+            "add \"Queue/Ten\"", "save Evening", "save Evening append", "playlistmove Evening 0:3 17",
+            "playlistdelete Evening 5:8", "playlistadd Evening \"Queue/Ten/01 - Ten 01.ogg\" 0",
+            "rename Evening \"Ëvening/\"",
+        ] {
+            let isBad = command.hasPrefix("rename")
+            #expect(try client.ask(command).last == (isBad ? "ACK [2@0] {rename} Bad playlist name" : "OK"))
+        }
+        #expect(try client.ask("rename Evening \"Ëvening 日本\"") == ["OK"])
+        let titles = try client.ask("listplaylistinfo \"Ëvening 日本\"").filter { $0.hasPrefix("Title: ") }
+            .map { String($0.dropFirst("Title: ".count)) }
+        #expect(titles.count == 18)
+        try expect(["Ëvening 日本: \(titles.joined(separator: "|"))"], at: other, "after edits")
+
+        // The other client turns it around; this one is told.
+        let listener = try instance.client()
+        let id = try other.id(of: "Ëvening 日本")
+        let songs = try other.call("getPlaylist", [("id", id)]).content[.playlist].flatMap { PlaylistContent($0) }
+        let turned = try #require(songs).songIDs.reversed().map { ("songId", $0) }
+        listener.send("idle stored_playlist\n")
+        try other.call("createPlaylist", [("playlistId", id)] + turned)
+        #expect(try client.ask("update").last == "OK")
+        #expect(try listener.reply() == ["changed: stored_playlist", "OK"])
+        let after = try client.ask("listplaylistinfo \"Ëvening 日本\"").filter { $0.hasPrefix("Title: ") }
+        #expect(after.map { String($0.dropFirst("Title: ".count)) } == titles.reversed())
+        // What Home Assistant does with it.
+        for command in ["clear", "load \"Ëvening 日本\"", "play"] { #expect(try client.ask(command) == ["OK"]) }
+        #expect(try client.value("Title", of: "currentsong") == titles.last)
+        #expect(try client.ask("rm \"Ëvening 日本\"") == ["OK"])
+        try expect([], at: other, "after rm")
+    }
+
+    /// The program is killed, and the server stops and comes back, while a client edits. `SHELV_SOAK` makes it two hundred
+    /// times.
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    func nothingIsLostOrDoubledByKills() throws {
+        let library = try #require(ToneLibrary.shared)
+        let server = try #require(SupysonicServer(music: library.path))
+        defer { server.stop() }
+        let other = OtherClient(url: server.url, user: server.user, password: server.password)
+        let instance = try RealInstance(server)
+        try instance.startAndSync(songs: library.songs.count)
+        let songs = library.songs.filter { !$0.title.isEmpty && !$0.path.contains("\"") && !$0.path.contains("\\") }
+        let titles = Dictionary(songs.map { ($0.path, $0.title) }) { $1 }
+        // Few, so that many come twice.
+        var model = PlaylistModel(songs: songs.map(\.path).sorted().suffix(9))
+        let seed = UInt64.random(in: 0...(.max))
+        var random = SeededRandom(seed: seed)
+        for round in 0..<(Self.isLong ? 200 : 10) {
+            var client = try instance.client()
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                let command = model.edit(&random)
+                #expect(try client.ask(command) == ["OK"], "round \(round), seed \(seed): \(command)")
+                if Int.random(in: 0..<8, using: &random) == 0 { usleep(.random(in: 0..<30_000, using: &random)) }
+            }
+            // Right after it has answered, or in the middle of sending.
+            if Bool.random(using: &random) { usleep(.random(in: 0..<60_000, using: &random)) }
+            let isAway = round % 3 == 1
+            if isAway { server.stop() }
+            instance.kill()
+            try instance.start()
+            client = try instance.client()
+            #expect(try client.playlists() == model.text, "round \(round), seed \(seed)")
+            if isAway {
+                #expect(try client.ask(model.edit(&random)) == ["OK"])
+                #expect(server.restart())
+            }
+        }
+        instance.kill()
+        try instance.start()
+        try expect(text(model, titles), at: other, "seed \(seed): \(instance.log.suffix(2000))")
+    }
+
+    @Test(
+        .enabled(if: SyntheticServer.script != nil, "there are no tools in SHELV_SHARED or ../shared"),
+        arguments: SyntheticServer.habits.profiles
+    )
+    func profilesKeepWhatIsEdited(_ profile: String) throws {
+        let server = try #require(
+            SyntheticServer([
+                "--songs", "200", "--profile", profile, "--preset", "--playlists", "2", "--playlist-size", "5",
+            ])
+        )
+        defer { server.stop() }
+        let other = OtherClient(url: server.url, user: "test", password: "test")
+        let instance = try RealInstance(url: server.url, user: "test", password: "test")
+        try instance.startAndSync(songs: server.songs)
+        let client = try instance.client()
+        let all = try client.ask("listallinfo")
+        var titles: [String: String] = [:]
+        var uri = ""
+        for line in all {
+            if line.hasPrefix("file: ") { uri = String(line.dropFirst(6)) }
+            if line.hasPrefix("Title: ") { titles[uri] = String(line.dropFirst(7)) }
+        }
+        let usable = titles.keys.filter { !$0.contains("\"") && !$0.contains("\\") }.sorted()
+        // Those that were there are shown.
+        let preset = try other.playlists()
+        #expect(try client.ask("listplaylists").count { $0.hasPrefix("playlist: ") } >= preset.count)
+        let seed = UInt64.random(in: 0...(.max))
+        var random = SeededRandom(seed: seed)
+        // Few, so that many come twice.
+        var model = PlaylistModel(songs: Array(usable.prefix(9)))
+        for round in 0..<(Self.isLong ? 300 : 40) {
+            if round % 10 == 5 {
+                // Changes are refused for a while, or their answers are lost.
+                let action = ["status&code=503", "truncate&at=0.5", "reset"].randomElement(using: &random) ?? "reset"
+                let match = ["createPlaylist", "updatePlaylist", "getPlaylist"].randomElement(using: &random) ?? ""
+                server.control("fault?match=\(match)&action=\(action)&n=2")
+            }
+            let command = model.edit(&random)
+            #expect(try client.ask(command) == ["OK"], "\(profile), seed \(seed): \(command)")
+            if Int.random(in: 0..<4, using: &random) == 0 { usleep(.random(in: 0..<40_000, using: &random)) }
+        }
+        server.control("faults/clear")
+        let wanted = (text(model, titles, hidesEmpty: profile == "funkwhale") + preset).sorted()
+        try expect(wanted, at: other, "\(profile), seed \(seed): \(instance.log.suffix(2000))")
+    }
+}
