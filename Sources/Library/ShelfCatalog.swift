@@ -31,8 +31,8 @@ public final class ShelfCatalog: Sendable {
         ShelfCatalog(next, lists, SharedAlbums(former: isReady ? self : nil))
     }
 
-    /// Whether somebody has looked, so that the next look costs little.
-    public var isReady: Bool { albums.table.withLock { $0 != nil } }
+    /// Whether somebody has looked, so that the next look costs little. Never waits for a first look that is under way.
+    public var isReady: Bool { albums.table.withLockIfAvailable { $0 != nil } ?? false }
 
     /// About how many songs the first look costs; for planning.
     public var cost: Int { isReady ? 1 : library.songCount }

@@ -84,8 +84,9 @@ enum StoredPlaylistCommands {
     private static func search(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, from: 1, clauses: .window, foldsCase: true)
         let (library, mask) = (context.server.library, context.session.tagMask)
+        let wanted = context.server.libraryContext(of: context.session).normalized(query.filter)
         return try plan(context, arguments, cost: \.count) { entries in
-            let filter = try library.compile(query.filter)
+            let filter = try library.compile(wanted)
             var matches: [PlaylistMatches.Match] = []
             for (position, entry) in entries.enumerated() {
                 guard let song = library.song(entry), filter.matches(song) else { continue }

@@ -24,7 +24,7 @@ struct MPCTests {
             return run.output.split(separator: "\n").map(String.init)
         }
 
-        #expect(try mpc("ls") == ["Alpha Band", "Deep", "Formats", "Gamma Trio", "Gapless", "Odd", "Queue"])
+        #expect(try mpc("ls") == ["Alpha Band", "Deep", "Formats", "Gamma Trio", "Gapless", "Odd", "Queue", "Shelves"])
         #expect(try mpc("ls", "Queue/Short").first == "Queue/Short/01 - Short 01.ogg")
         #expect(try mpc("listall").sorted() == library.songs.map(\.path).sorted())
         #expect(try mpc("search", "artist", "queue band").count == 13)
