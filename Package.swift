@@ -23,6 +23,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMPV"),
         .systemLibrary(name: "CResample"),
+        .systemLibrary(name: "CEncode"),
         .systemLibrary(name: "CAudioTap", path: "Sources/AudioTap"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
@@ -52,7 +53,7 @@ let package = Package(
         ),
         .target(
             name: "Playback",
-            dependencies: ["SubsonicKit", "CMPV", "CResample", "CAudioTap", "CLinux", "Logging"],
+            dependencies: ["SubsonicKit", "CMPV", "CResample", "CEncode", "CAudioTap", "CLinux", "Logging"],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -24,12 +24,7 @@ public final class MPVPlayer: Player {
             transport: transport,
             log: log
         )
-        let tapped = configuration.outputs.indices.filter { index in
-            switch configuration.outputs[index].kind {
-            case .file, .fifo: true
-            case .device, .null: false
-            }
-        }
+        let tapped = configuration.outputs.indices.filter { configuration.outputs[$0].kind.format != nil }
         var tap: AudioTap?
         do throws(PlayerError) {
             if !tapped.isEmpty {

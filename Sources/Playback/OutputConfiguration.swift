@@ -11,6 +11,19 @@ public struct OutputConfiguration: Sendable, Equatable {
         case file(path: String, format: PCMFormat)
         /// Raw samples into a FIFO, which is made when missing; dropped while nobody reads.
         case fifo(path: String, format: PCMFormat)
+        /// Raw samples to a server that listens for them: the TCP source of a snapserver.
+        case tcp(host: String, port: UInt16, format: PCMFormat)
+        /// An encoded stream that others fetch over HTTP.
+        case stream(StreamOutput)
+
+        /// What it is written in; nil for what libmpv plays itself.
+        var format: PCMFormat? {
+            switch self {
+            case .device, .null: nil
+            case .file(_, let format), .fifo(_, let format), .tcp(_, _, let format): format
+            case .stream(let stream): stream.codec.format(stream.format)
+            }
+        }
     }
 
     /// For messages.
@@ -18,7 +31,7 @@ public struct OutputConfiguration: Sendable, Equatable {
     public var kind: Kind
     /// Whether it takes part from the start.
     public var enabled: Bool
-    /// Whether `setVolume` changes the samples of a `file` or `fifo`.
+    /// Whether `setVolume` changes the samples of an output that libmpv does not play itself.
     public var appliesVolume: Bool
 
     public init(name: String, kind: Kind, enabled: Bool = true, appliesVolume: Bool = false) {
@@ -26,6 +39,35 @@ public struct OutputConfiguration: Sendable, Equatable {
         self.kind = kind
         self.enabled = enabled
         self.appliesVolume = appliesVolume
+    }
+}
+
+/// An HTTP stream as configured.
+public struct StreamOutput: Sendable, Equatable {
+    /// The address to listen at, nil for all of this machine.
+    public var host: String?
+    public var port: UInt16
+    public var codec: StreamCodec
+    /// Rate and channels of the stream.
+    public var format: PCMFormat
+    /// bit/s; 0 leaves it to the encoder.
+    public var bitRate: Int
+    public var maximumListeners: Int
+
+    public init(
+        host: String? = nil,
+        port: UInt16,
+        codec: StreamCodec,
+        format: PCMFormat,
+        bitRate: Int = 0,
+        maximumListeners: Int = 100
+    ) {
+        self.host = host
+        self.port = port
+        self.codec = codec
+        self.format = format
+        self.bitRate = bitRate
+        self.maximumListeners = maximumListeners
     }
 }
 

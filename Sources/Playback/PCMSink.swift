@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Where raw samples go: a file, or a FIFO. Belongs to one thread.
-struct PCMSink: ~Copyable {
+final class PCMSink: TapSink {
     private let path: String
     private let isFIFO: Bool
     private let descriptor: Int32
@@ -33,7 +33,7 @@ struct PCMSink: ~Copyable {
             descriptor = try Self.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             self.path = path
             isFIFO = true
-        case .device, .null:
+        case .device, .null, .tcp, .stream:
             throw PlayerError("this output takes no samples")
         }
     }

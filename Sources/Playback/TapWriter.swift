@@ -1,10 +1,10 @@
 /// The tap's thread: waits until samples are due and gives them to the outputs.
 struct TapWriter: ~Copyable {
-    /// One `file` or `fifo`.
+    /// One output.
     private final class Output {
         let configuration: OutputConfiguration
         var converter: SampleConverter
-        var sink: PCMSink?
+        var sink: (any TapSink)?
         var wasOpened = false
         /// Failed, and not tried again before it is enabled anew.
         var hasFailed = false
@@ -48,10 +48,7 @@ struct TapWriter: ~Copyable {
         onProblem: @escaping @Sendable (Int, String?) -> Void
     ) {
         outputs = configurations.map { configuration in
-            switch configuration.kind {
-            case .file(_, let format), .fifo(_, let format): Output(configuration, format)
-            case .device, .null: nil
-            }
+            configuration.kind.format.map { Output(configuration, $0) }
         }
         self.monitor = monitor
         self.isTimed = isTimed
@@ -146,7 +143,15 @@ struct TapWriter: ~Copyable {
 
     private func open(_ output: Output, _ index: Int) {
         do throws(PlayerError) {
-            output.sink = try PCMSink(output.configuration.kind, continues: output.wasOpened)
+            switch output.configuration.kind {
+            case .tcp(let host, let port, _):
+                let onProblem = onProblem
+                output.sink = TCPSink(host: host, port: port) { onProblem(index, $0) }
+                return
+            case .stream(let stream): output.sink = try StreamSink(stream)
+            case .file, .fifo, .device, .null:
+                output.sink = try PCMSink(output.configuration.kind, continues: output.wasOpened)
+            }
             output.wasOpened = true
             onProblem(index, nil)
         } catch {

@@ -244,7 +244,7 @@ import Testing
             ("audio_output {\ntype null\npath /x\n}", "path is for the types \"fifo\" and \"file\""),
             ("audio_output {\ntype null\nformat 44100:16:2\n}", "format is for the types"),
             ("audio_output {\ndevice x\n}", "device is for the types of a certain sound system"),
-            ("audio_output {\ntimed no\n}", "timed \"no\" is for the types"),
+            ("audio_output {\ntimed no\n}", "timed \"no\" is for outputs without a device"),
             ("audio_output {\ntype file\npath /x\nformat 44100:17:2\n}", "RATE:BITS:CHANNELS"),
             ("audio_output {\nenabled maybe\n}", "allowed is \"yes\" or \"no\""),
             (

@@ -156,6 +156,8 @@ extension OutputState {
             case .null: "null"
             case .file: "file"
             case .fifo: "fifo"
+            case .tcp: "snapcast"
+            case .stream: "httpd"
             }
         self.init(name: output.name, plugin: plugin, isEnabled: output.enabled)
     }
