@@ -17,6 +17,8 @@ struct CommandLineOptions: Sendable, Equatable {
     enum Subcommand: String, Sendable, CaseIterable {
         /// Show the queue with its tiers.
         case queue
+        /// Update the library, and show how far it is.
+        case sync
     }
 
     /// Documents that `--print` writes.
@@ -106,7 +108,7 @@ struct CommandLineOptions: Sendable, Equatable {
     static var help: String {
         """
         Usage: shelvmpd [--config FILE] [--check-config]
-               shelvmpd queue [--config FILE]
+               shelvmpd queue|sync [--config FILE]
                shelvmpd --print \(Document.allCases.map(\.rawValue).joined(separator: "|"))
                shelvmpd --help | --version
 
@@ -114,6 +116,7 @@ struct CommandLineOptions: Sendable, Equatable {
 
           queue                   show the queue of the server that runs by the configuration:
                                   history, current song, Play Next, album queue, user queue
+          sync                    let that server update its library, and show how far it is
 
           -c, --config FILE       use this configuration instead of
                                   ~/.config/shelvmpd/shelvmpd.conf or /etc/shelvmpd.conf

@@ -15,6 +15,13 @@ enum Main {
                 write("shelvmpd: \(error)\n", to: 2)
                 exit(ExitStatus.failure.rawValue)
             }
+        case .ask(.sync, let configuration):
+            do {
+                try SyncProgress.follow(by: configuration, isTerminal: isatty(1) == 1) { write($0, to: 1) }
+            } catch {
+                write("shelvmpd: \(error)\n", to: 2)
+                exit(ExitStatus.failure.rawValue)
+            }
         case .serve(let configuration, let notices):
             exit(await Launch.serve(configuration, notices: notices).rawValue)
         }

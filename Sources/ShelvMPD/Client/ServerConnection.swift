@@ -13,7 +13,9 @@ final class ServerConnection {
     init(_ configuration: Configuration) throws(ServerConnectionError) {
         let addresses =
             configuration.addresses.filter(\.isLocalSocket) + configuration.addresses.filter { !$0.isLocalSocket }
-        guard let descriptor = addresses.lazy.compactMap({ Self.connect($0) }).first else {
+        var connected: CInt?
+        for address in addresses where connected == nil { connected = Self.connect(address) }
+        guard let descriptor = connected else {
             let names = addresses.map(\.shown)
             throw ServerConnectionError("no server answers at \(SettingContext.list(names))")
         }

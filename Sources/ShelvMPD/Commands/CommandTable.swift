@@ -21,7 +21,7 @@ struct CommandTable: Sendable {
         PlaybackCommands.rows,
         QueueCommands.rows,
         StoredPlaylistCommands.rows + StoredPlaylistEditCommands.rows,
-        DatabaseCommands.rows,
+        DatabaseCommands.rows + SyncCommands.rows,
         FileCommands.rows,
         ConnectionCommands.rows,
         OutputCommands.rows,

@@ -58,9 +58,11 @@ extension MusicSource {
     }
 
     private func tell(_ event: LibrarySyncEvent, _ core: Core) {
+        core.post { $0.syncReport.note(event) }
         switch event {
         case .started: core.post { $0.syncBegan() }
         case .progress(let songs, let expected):
+            guard milestones.withLock({ $0.isDue(songs: songs, expected: expected) }) else { return }
             log.info("\(client.server.name): \(songs) songs\(expected.map { " of \($0)" } ?? "") fetched")
         case .finished(let didChange): core.post { $0.syncEnded(didChange: didChange) }
         case .failed: core.post { $0.syncEnded(didChange: false) }

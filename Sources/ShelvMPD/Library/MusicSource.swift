@@ -22,6 +22,8 @@ final class MusicSource: Sendable {
     let shown: Mutex<LibrarySnapshot>
     /// What the shelves take from the server; nil if there are none.
     let shelves: Mutex<ShelfLists?>
+    /// Which steps of a sync are told in the log.
+    let milestones = Mutex(SyncMilestones())
 
     /// Reads the password and finds out what is known about the server.
     /// - Throws: a sentence for the user: no server, no password, an address that is none.

@@ -30,6 +30,8 @@ final class Server {
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
     var fetchPlaylist:
         ((StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) -> Void)?
+    /// How the comparison with the Subsonic server stands.
+    var syncReport = SyncReport()
     /// Starts a comparison with the server; set by whoever syncs.
     var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
     /// The shelves beside the library's tree.

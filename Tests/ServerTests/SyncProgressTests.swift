@@ -1,0 +1,84 @@
+import Library
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// How a sync is told to clients, and what `shelvmpd sync` makes of it.
+@Suite struct SyncProgressTests {
+    @Test func aSyncIsToldStepByStep() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        func tell(_ event: LibrarySyncEvent) { server.core.post { $0.syncReport.note(event) } }
+        #expect(try client.value("state", of: "shelv_sync") == "idle")
+        tell(.started)
+        #expect(try client.value("state", of: "shelv_sync") == "syncing")
+        tell(.progress(songs: 500, expected: 2000))
+        let reply = try client.ask("shelv_sync")
+        #expect(reply.contains("fetched: 500") && reply.contains("expected: 2000"))
+        let progress = SyncProgress(reply: reply.map { Array($0.utf8) })
+        #expect(progress.bar == "test  [#######.......................]  500 of 2000 songs")
+        tell(.failed(message: "no route\nto host", retryAfter: .seconds(5)))
+        #expect(try client.value("message", of: "shelv_sync") == "no route to host")
+        tell(.started)
+        tell(.finished(didChange: true))
+        #expect(try client.ask("shelv_sync").contains { $0.hasPrefix("message") } == false)
+    }
+
+    @Test func theLogTellsEveryTenth() {
+        var milestones = SyncMilestones()
+        let due = stride(from: 500, through: 100_000, by: 500).filter { milestones.isDue(songs: $0, expected: 100_000) }
+        #expect(due == [10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000, 100_000])
+        // The next sync begins anew.
+        let early = milestones.isDue(songs: 500, expected: nil)
+        let late = milestones.isDue(songs: 10_000, expected: nil)
+        #expect(!early && late)
+    }
+
+    @Test func whatWasSaidOfTheEnd() {
+        var before = SyncProgress(reply: [])
+        before.songs = 10
+        var after = before
+        after.server = "home"
+        #expect(after.summary(since: before) == "home: 10 songs\n")
+        after.songs = 13
+        #expect(after.summary(since: before) == "home: 13 songs, 3 more than before\n")
+    }
+
+    /// Against a server whose update another thread ends.
+    @Test(arguments: [true, false]) func theSubcommandFollowsToTheEnd(succeeds: Bool) async throws {
+        let server = try TestServer()
+        // The core runs when it has answered somebody.
+        let client = try server.client()
+        #expect(try client.ask("ping") == ["OK"])
+        let core = server.core
+        core.post { server in
+            server.requestSync = { _ in
+                core.post { server in
+                    for event: LibrarySyncEvent in [.started, .progress(songs: 5, expected: 9)] {
+                        server.syncReport.note(event)
+                    }
+                    _ = server.timers.schedule(at: .now.advanced(by: .milliseconds(400))) { server in
+                        server.syncReport.note(
+                            succeeds ? .finished(didChange: true) : .failed(message: "away", retryAfter: .zero)
+                        )
+                        server.syncEnded(didChange: true)
+                    }
+                }
+            }
+        }
+        var configuration = Configuration()
+        configuration.addresses = [.host("127.0.0.1", port: UInt16(server.port))]
+        var shown = ""
+        if succeeds {
+            try SyncProgress.follow(by: configuration, isTerminal: true) { shown += $0 }
+            #expect(shown.contains("5 of 9 songs"))
+            #expect(shown.hasSuffix("test: \(LibraryFixture.records.count) songs\n"))
+        } else {
+            #expect(throws: ServerConnectionError("away")) {
+                try SyncProgress.follow(by: configuration, isTerminal: false) { shown += $0 }
+            }
+        }
+        #expect(try client.value("updating_db", of: "status") == nil)
+    }
+}
