@@ -226,6 +226,11 @@ import Testing
         #expect(try client.ask("save mixed") == ["OK"])
         let expected = ["Mix: a", "[Radio Streams]: http://x.org/z http://x.org/y b", "mixed: http://x.org/y a"]
         #expect(try client.playlists() == expected)
+        #expect(
+            try client.ask("searchplaylist \"[Radio Streams]\" \"(file contains 'ORG/Y')\"") == [
+                "file: http://x.org/y", "Pos: 1", "OK",
+            ]
+        )
         #expect(try client.ask("clear") == ["OK"])
         #expect(try client.ask("load mixed") == ["OK"])
         #expect(

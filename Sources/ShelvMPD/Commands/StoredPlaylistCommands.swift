@@ -89,8 +89,13 @@ enum StoredPlaylistCommands {
             let filter = try library.compile(wanted)
             var matches: [PlaylistMatches.Match] = []
             for (position, entry) in entries.enumerated() {
-                guard let song = library.song(entry), filter.matches(song) else { continue }
-                matches.append(PlaylistMatches.Match(position: position, song: song))
+                if case .stream(let stream) = entry {
+                    let tags = stream.tags.map { (tag: $0.tag, text: $0.text) }
+                    guard filter.matches(uri: stream.shownURI, tags: tags, priority: 0) else { continue }
+                    matches.append(PlaylistMatches.Match(position: position, song: .stream(stream)))
+                } else if let song = library.song(entry), filter.matches(song) {
+                    matches.append(PlaylistMatches.Match(position: position, song: .library(song)))
+                }
             }
             try filter.checkExpense()
             let part = query.window.map { $0.clipped(to: matches.count) } ?? 0..<matches.count
@@ -140,7 +145,12 @@ enum StoredPlaylistCommands {
 struct PlaylistMatches: ReplySource {
     struct Match: Sendable {
         var position: Int
-        var song: SongIndex
+        var song: Song
+    }
+
+    enum Song: Sendable {
+        case library(SongIndex)
+        case stream(StreamSong)
     }
 
     private let library: LibrarySnapshot
@@ -155,7 +165,10 @@ struct PlaylistMatches: ReplySource {
 
     mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
         while output.count < limit, let match = rest.popFirst() {
-            library.appendSong(match.song, mask: mask, to: &output)
+            switch match.song {
+            case .library(let song): library.appendSong(song, mask: mask, to: &output)
+            case .stream(let stream): stream.appendRecord(mask: mask, part: .whole, to: &output)
+            }
             output.append(contentsOf: "Pos: ".utf8)
             output.appendDecimal(match.position)
             output.append(UInt8(ascii: "\n"))
