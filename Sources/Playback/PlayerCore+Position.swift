@@ -54,7 +54,12 @@ extension PlayerCore {
     func report(_ elapsed: Duration, advances: Bool, after wait: Duration = .zero) {
         guard let current else { return }
         let now = monotonicNow()
-        position = PlaybackPosition(elapsed: elapsed, time: now.advanced(by: wait), advances: advances)
+        position = PlaybackPosition(
+            elapsed: elapsed,
+            time: now.advanced(by: wait),
+            advances: advances,
+            seeks: seekCalls
+        )
         emit(.position(current.id, position))
         let isWatching = isStarving && !isPaused
         planFadeDue(elapsed: elapsed, after: wait, advances: advances)

@@ -36,6 +36,8 @@ final class PlayerCore {
     /// Number of the last seek, while its first sound is awaited, and whether libmpv has taken it.
     var seekInFlight: (number: UInt64, isTaken: Bool)?
     var seeks: UInt64 = 0
+    /// Calls of `seek` that have arrived.
+    var seekCalls: UInt64 = 0
     var loads: UInt64 = 0
     /// What the listener was told about waiting.
     var toldTrouble: String?
@@ -187,7 +189,9 @@ final class PlayerCore {
         case .preload(let id, let source): preload(Slot(id, source))
         case .cancelPreload: cancelPreload()
         case .pause(let isPaused): pause(isPaused)
-        case .seek(let position): seek(to: position)
+        case .seek(let position):
+            seekCalls += 1
+            seek(to: position)
         case .gain(let gain, let id): setGain(gain, of: id)
         case .ahead(let sources): setAhead(sources)
         case .stop: stop()

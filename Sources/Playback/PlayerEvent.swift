@@ -41,11 +41,15 @@ public struct PlaybackPosition: Sendable, Equatable {
     public var time: UInt64
     /// Whether `elapsed` grows with the clock from there; false while paused, starving or loading.
     public var advances: Bool
+    /// How many calls of `seek` the player had taken then, since its start. Who has called it more often waits for another
+    /// report: this one is older than the last call.
+    public var seeks: UInt64
 
-    public init(elapsed: Duration, time: UInt64, advances: Bool) {
+    public init(elapsed: Duration, time: UInt64, advances: Bool, seeks: UInt64 = .max) {
         self.elapsed = elapsed
         self.time = time
         self.advances = advances
+        self.seeks = seeks
     }
 
     /// The elapsed time at a later moment of the same clock.

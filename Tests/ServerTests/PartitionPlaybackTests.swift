@@ -136,6 +136,25 @@ import Testing
         #expect(try client.value("elapsed", of: "status") == "16.500")
     }
 
+    @Test func whatThePlayerSaidBeforeASeekIsNoNews() throws {
+        let (server, client, playback) = try Self.playing()
+        let report = { (seconds: Int, seeks: UInt64) in
+            let position = PlaybackPosition(elapsed: .seconds(seconds), time: 0, advances: false, seeks: seeks)
+            server.player.report(.position(playback, position))
+        }
+        report(20, 0)
+        #expect(try client.ask("seekcur 30") == ["OK"])
+        #expect(try client.ask("seekcur 40") == ["OK"])
+        // The player has taken the first of the two by now.
+        report(30, 1)
+        #expect(try client.value("elapsed", of: "status") == "40.000")
+        #expect(try client.ask("seekcur -5") == ["OK"])
+        #expect(server.player.takeCalls().last == .seek(.seconds(35)))
+        report(35, 3)
+        report(36, 3)
+        #expect(try client.value("elapsed", of: "status") == "36.000")
+    }
+
     @Test func tellsThePlayerWhenAnEditChangesWhatComes() throws {
         let (server, client, _) = try Self.playing()
         #expect(try client.ask(#"addid "loose.mp3" +0"#).last == "OK")

@@ -22,6 +22,8 @@ struct LoadedSong {
     var isSeekable = true
     /// Whether it has been heard yet.
     var hasSounded = false
+    /// The seeks that the player must know of before its reports count.
+    private var awaitedSeeks: UInt64 = 0
     /// Where it began to sound.
     private var begin: Duration
 
@@ -42,9 +44,16 @@ struct LoadedSong {
     }
 
     /// Shows a position that was asked for before the player has reached it.
-    mutating func expect(elapsed: Duration) {
+    /// - Parameter seeks: how often the player has been told to seek; what it reports of earlier times is no news.
+    mutating func expect(elapsed: Duration, seeks: UInt64) {
         begin += elapsed - self.elapsed
-        position = PlaybackPosition(elapsed: elapsed, time: Self.now, advances: false)
+        position = PlaybackPosition(elapsed: elapsed, time: Self.now, advances: false, seeks: seeks)
+        awaitedSeeks = seeks
+    }
+
+    /// Takes what the player has reported.
+    mutating func take(_ position: PlaybackPosition) {
+        if position.seeks >= awaitedSeeks { self.position = position }
     }
 
     /// How long it has sounded, leaving out what was jumped over.

@@ -26,6 +26,8 @@ final class Partition {
     /// The song that the player has, and the one that it will go on with.
     var loaded: LoadedSong?
     var preloaded: PreloadedSong?
+    /// How often the player has been told to seek.
+    private var seekCalls: UInt64 = 0
     /// The text of `error:`, and whether it goes by itself when bytes flow again.
     var errorMessage: (text: String, isTransient: Bool)?
     /// The stored playlist that was added to the queue last; empty if there is none, and after `clear`.
@@ -117,7 +119,8 @@ final class Partition {
             case .resume: player.pause(false)
             case .seek(let time):
                 let position = time + start(of: loaded?.entry)
-                loaded?.expect(elapsed: position)
+                seekCalls += 1
+                loaded?.expect(elapsed: position, seeks: seekCalls)
                 player.seek(to: position)
             case .stop:
                 unload()

@@ -17,7 +17,7 @@ extension Partition {
             raise(.player)
         case .position(let playback, let position):
             guard loaded?.playback == playback else { return }
-            loaded?.position = position
+            loaded?.take(position)
         case .committed(let playback):
             guard let next = preloaded, next.playback == playback else { return }
             preloaded?.isCommitted = true
