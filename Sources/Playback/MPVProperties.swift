@@ -19,6 +19,9 @@ enum MPVProperty: String, CaseIterable {
     /// The driver in use; `null` may be the fallback.
     case currentOutput = "current-ao"
     case volume
+    /// The sound system's own, in hundredths of what it can; only while a device is open.
+    case deviceVolume = "ao-volume"
+    case pulseServer = "pulse-host"
     case output = "ao"
     case device = "audio-device"
 

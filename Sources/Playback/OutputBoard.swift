@@ -46,7 +46,13 @@ struct OutputBoard {
     }
 
     /// The same as options of a new libmpv.
-    var options: [(String, String)] { [("ao", selection.driver), ("audio-device", selection.device)] }
+    var options: [(String, String)] {
+        let server = chosen?.server.map { [("pulse-host", $0)] } ?? []
+        return server + [("ao", selection.driver), ("audio-device", selection.device)]
+    }
+
+    /// The output that libmpv itself plays.
+    private var chosen: OutputConfiguration? { device.map { configurations[$0.index] } }
 
     /// Whether libmpv itself makes the sound of some output.
     var hasDevice: Bool { selection.driver != "null" }
@@ -88,16 +94,22 @@ struct OutputBoard {
         problem = nil
         retryDue = .max
         for deck in decks {
+            if let server = chosen?.server { deck.handle.set(.pulseServer, server) }
             deck.handle.set(.device, selection.device)
             deck.handle.set(.output, selection.driver)
         }
         return true
     }
 
-    /// Sets the volume, 0...100, by the law of MPD's software mixer: loudness grows evenly over the scale.
+    /// Sets the volume, 0...100, by the law of MPD's software mixer: loudness grows evenly over the scale. A device with
+    /// a mixer of its own gets the number as it is.
     func setVolume(_ percent: Int, _ decks: [Deck]) {
         let gain = Self.gain(ofVolume: percent)
-        for deck in decks { deck.handle.set(.volume, Self.mpvVolume(ofGain: gain)) }
+        let mixer = chosen?.mixer ?? .software
+        for deck in decks {
+            deck.handle.set(.volume, mixer == .software ? Self.mpvVolume(ofGain: gain) : 100)
+            if mixer == .hardware { deck.handle.set(.deviceVolume, Double(min(max(percent, 0), 100))) }
+        }
         tap?.setGain(Float(gain))
     }
 

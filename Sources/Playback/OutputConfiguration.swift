@@ -33,8 +33,31 @@ public struct OutputConfiguration: Sendable, Equatable {
     public var enabled: Bool
     /// Whether `setVolume` changes the samples of an output that libmpv does not play itself.
     public var appliesVolume: Bool
+    /// Who changes the volume of a device.
+    public var mixer: Mixer
+    /// The PulseAudio server of a device, as libpulse writes it; nil for the usual one.
+    public var server: String?
 
-    public init(name: String, kind: Kind, enabled: Bool = true, appliesVolume: Bool = false) {
+    /// Words of MPD's `mixer_type`.
+    public enum Mixer: String, Sendable {
+        /// The samples are changed.
+        case software
+        /// The sound system changes what it makes of the samples.
+        case hardware
+        /// Nobody does.
+        case none
+    }
+
+    public init(
+        name: String,
+        kind: Kind,
+        enabled: Bool = true,
+        appliesVolume: Bool = false,
+        mixer: Mixer = .software,
+        server: String? = nil
+    ) {
+        self.mixer = mixer
+        self.server = server
         self.name = name
         self.kind = kind
         self.enabled = enabled

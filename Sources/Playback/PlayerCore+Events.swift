@@ -265,10 +265,12 @@ extension PlayerCore {
             if let slot = song(on: deck) { tagsAre(value, of: slot) }
         case .currentOutput:
             deck.driver = value.text
+            // A device forgets its volume, or has none before it is open.
+            outputs.setVolume(volume, [deck])
             guard isMain else { return }
             let problem = outputs.driverIs(value.text)
             if let problem { emit(.output(index: problem.index, problem: problem.text)) }
-        case .position, .bitRate, .isSeekable, .pause, .volume, .output, .device:
+        case .position, .bitRate, .isSeekable, .pause, .volume, .deviceVolume, .pulseServer, .output, .device:
             break
         }
     }

@@ -200,7 +200,10 @@ final class PlayerCore {
             outputs.setVolume(percent, decks)
         case .crossfade(let settings): setCrossfade(settings)
         case .output(let index, let isEnabled):
-            if outputs.setEnabled(index, isEnabled, decks) { deviceChanged() }
+            if outputs.setEnabled(index, isEnabled, decks) {
+                outputs.setVolume(volume, decks)
+                deviceChanged()
+            }
         case .looked(let id, let number, let answer): take(answer, to: number, of: id)
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))
         case .fetch(let id, let notice): take(notice, of: id)

@@ -4,7 +4,7 @@ import Synchronization
 /// Programs that some tests need. A test that needs one is enabled by `.enabled(if: RealPeer.mpd.isWanted)`: it is
 /// skipped, visibly, where the program is missing, and fails instead when `SHELV_REQUIRE_REAL` is set.
 public enum RealPeer: Sendable {
-    case mpd, mpc, ncmpcpp, supysonic, ffmpeg, snapcast
+    case mpd, mpc, ncmpcpp, supysonic, ffmpeg, snapcast, pulseaudio
 
     private var programs: [String] {
         switch self {
@@ -13,6 +13,7 @@ public enum RealPeer: Sendable {
         case .ncmpcpp: ["ncmpcpp", "tmux"]
         case .supysonic: ["supysonic-cli", "gunicorn", "ffmpeg"]
         case .ffmpeg: ["ffmpeg"]
+        case .pulseaudio: ["pulseaudio", "pactl", "parec"]
         case .snapcast: ["snapserver", "snapclient"]
         }
     }

@@ -16,7 +16,7 @@ enum MPDOptions {
         "start the program as the user that it shall run as": ["user", "group"],
         "the service is not announced": ["zeroconf_name", "zeroconf_enabled"],
         "libmpv chooses formats and buffers": [
-            "audio_output_format", "samplerate_converter", "audio_buffer_size", "buffer_before_play", "mixer_type",
+            "audio_output_format", "samplerate_converter", "audio_buffer_size", "buffer_before_play",
             "gapless_mp3_playback", "selective_44k_resample",
         ],
         "levels are not changed": [
@@ -41,13 +41,13 @@ enum MPDOptions {
     /// Why an option of a block `audio_output` is not used, by its name.
     static let output: [String: String] = reasons([
         "libmpv has one volume for all outputs": [
-            "mixer_type", "mixer_device", "mixer_control", "mixer_index", "scale_volume", "replay_gain_handler",
+            "mixer_device", "mixer_control", "mixer_index", "scale_volume", "replay_gain_handler",
         ],
         "libmpv has no such setting": [
             "tags", "always_on", "always_off", "close_on_pause", "filters", "auto_resample", "auto_channels",
             "auto_format",
             "buffer_time", "period_time", "buffer_size", "dop", "dsd", "dsd_usb", "stop_dsd_silence",
-            "thesycon_dsd_workaround", "allowed_formats", "non_blocking", "server", "media_role", "remote",
+            "thesycon_dsd_workaround", "allowed_formats", "non_blocking", "media_role", "remote",
             "reconnect_stream", "client_name", "source_ports", "destination_ports", "auto_destination_ports",
             "ringbuffer_size",
             "autostart", "channel_map", "sync", "server_name", "exclusive", "enumerate", "hog_device", "driver",

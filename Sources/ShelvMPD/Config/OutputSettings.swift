@@ -21,6 +21,8 @@ struct OutputDraft: Sendable, Equatable {
     var device: String?
     var path: String?
     var format: PCMFormat?
+    var mixer: OutputConfiguration.Mixer?
+    var server: String?
     var host: String?
     var port: UInt16?
     var encoder: StreamCodec?
@@ -54,6 +56,21 @@ extension Settings {
             example: "hw:0,0",
             "The device of that sound system."
         ) { output, text, _ in output.device = text },
+        .choice(
+            "mixer_type",
+            [
+                "software": OutputConfiguration.Mixer.software, "hardware": .hardware,
+                "none": OutputConfiguration.Mixer.none,
+            ],
+            default: "software",
+            "Who changes the volume of a device: the program, the sound system, or nobody."
+        ) { $0.mixer = $1 },
+        .text(
+            "server",
+            default: "the usual one",
+            example: "unix:/run/pulse/native",
+            "The PulseAudio server, for type pulse."
+        ) { output, text, _ in output.server = text },
         .path(
             "path",
             example: "/tmp/shelvmpd.fifo",
@@ -153,6 +170,12 @@ extension OutputDraft {
         if device != nil && (!kind.isDevice || kind == .default) {
             throw SettingRefusal("device is for the types of a certain sound system, not for \"\(kind.rawValue)\"")
         }
+        if server != nil && kind != .pulse {
+            throw SettingRefusal("server is for the type \"pulse\", not for \"\(kind.rawValue)\"")
+        }
+        if mixer == .hardware && !kind.isDevice {
+            throw SettingRefusal("mixer_type \"hardware\" is for sound systems, not for \"\(kind.rawValue)\"")
+        }
         if !isTimed && kind.isDevice {
             throw SettingRefusal("timed \"no\" is for outputs without a device")
         }
@@ -160,7 +183,9 @@ extension OutputDraft {
             name: name ?? kind.rawValue,
             kind: try playerKind(kind),
             enabled: isEnabled,
-            appliesVolume: appliesVolume ?? false
+            appliesVolume: appliesVolume ?? false,
+            mixer: mixer ?? .software,
+            server: server
         )
     }
 

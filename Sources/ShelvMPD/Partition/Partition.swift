@@ -254,7 +254,7 @@ final class Partition {
     // MARK: Volume and outputs
 
     /// What `status` shows, or nil when no output has a volume.
-    var shownVolume: Int? { outputs.contains { $0.isEnabled } ? volume : nil }
+    var shownVolume: Int? { outputs.contains { $0.isEnabled && $0.hasVolume } ? volume : nil }
 
     /// - Parameter percent: 0...100.
     func setVolume(_ percent: Int) {
@@ -305,5 +305,7 @@ struct OutputState {
     let name: String
     let plugin: String
     var isEnabled: Bool
+    /// Whether the volume changes it.
+    var hasVolume = true
     var problem: String?
 }

@@ -159,6 +159,6 @@ extension OutputState {
             case .tcp: "snapcast"
             case .stream: "httpd"
             }
-        self.init(name: output.name, plugin: plugin, isEnabled: output.enabled)
+        self.init(name: output.name, plugin: plugin, isEnabled: output.enabled, hasVolume: output.mixer != .none)
     }
 }

@@ -1,0 +1,125 @@
+import Glibc
+import Support
+import Testing
+
+@testable import Playback
+
+private let one = PlaybackID(1)
+private let two = PlaybackID(2)
+
+/// A real sound system: a PulseAudio of our own, whose only sink is silent and recorded.
+@Suite(.serialized, .enabled(if: RealPeer.pulseaudio.isWanted, "pulseaudio, pactl or parec is not installed"))
+struct PulseAudioTests {
+    private final class Pulse {
+        let folder: TemporaryFolder
+        let daemon: TestProcess
+        let recorder: TestProcess
+        var server: String { "unix:\(folder.path("native"))" }
+        var recording: String { folder.path("recording") }
+
+        init() throws {
+            let folder = try #require(TemporaryFolder())
+            self.folder = folder
+            _ = unsafe mkdir(folder.path("run"), 0o700)
+            let script = folder.write(
+                "script.pa",
+                """
+                load-module module-native-protocol-unix socket=\(folder.path("native")) auth-anonymous=1
+                load-module module-null-sink sink_name=test format=s16le rate=8000 channels=1
+                set-default-sink test
+
+                """
+            )
+            let environment = ["PULSE_RUNTIME_PATH": folder.path("run"), "HOME": folder.path("run")]
+            let options = ["--exit-idle-time=-1", "--daemonize=no", "--use-pid-file=no", "--disable-shm=yes"]
+            daemon = try #require(TestProcess(["pulseaudio", "-n", "-F", script] + options, environment: environment))
+            let place = folder.path("native")
+            #expect(poll { unsafe access(place, R_OK) == 0 })
+            let recording = folder.path("recording")
+            recorder = try #require(
+                TestProcess(
+                    [
+                        "parec", "-s", "unix:\(place)", "-d", "test.monitor", "--raw", "--rate=8000", "--channels=1",
+                        "--format=s16le", "--latency-msec=50", recording,
+                    ],
+                    environment: environment
+                )
+            )
+            #expect(poll { (CacheFiles.length(of: recording) ?? 0) > 0 }, "\(daemon.errors) \(recorder.errors)")
+        }
+
+        deinit {
+            recorder.send(SIGKILL)
+            daemon.send(SIGKILL)
+        }
+
+        /// What was recorded of a sound, from its first loud sample on.
+        func sound() throws -> [Int16] {
+            let samples = firstChannel(try #require(contents(of: recording)), channels: 1)
+            return Array(samples.drop { abs(Int($0)) < 100 })
+        }
+    }
+
+    private static let rate = 8000
+    private let old = Tone(441, frames: 21 * rate, rate: rate, channels: 1)
+    private let new = Tone(882, frames: 21 * rate, rate: rate, channels: 1)
+
+    private func fixture(_ pulse: Pulse, mixer: OutputConfiguration.Mixer = .software) throws -> PlayerFixture {
+        let kind = OutputConfiguration.Kind.device(driver: "pulse", device: "test")
+        let output = OutputConfiguration(name: "pulse", kind: kind, mixer: mixer, server: pulse.server)
+        return try PlayerFixture(isTimed: true, outputs: [output]) { [old, new] request in
+            .file(request.path == "/b" ? new.wav : old.wav, for: request)
+        }
+    }
+
+    private func level(_ frequency: Double, _ samples: ArraySlice<Int16>) -> Double {
+        strength(of: frequency, in: samples, rate: Self.rate) / (16000 / 32768.0)
+    }
+
+    @Test func songsOverlapOnADevice() throws {
+        let pulse = try Pulse()
+        let fixture = try fixture(pulse)
+        defer { fixture.stop() }
+        fixture.player.setCrossfade(CrossfadeSettings(seconds: 2))
+        fixture.player.load(one, fixture.source("a", duration: old.duration), at: .seconds(17), paused: false)
+        fixture.player.preload(two, fixture.source("b", duration: new.duration))
+        try fixture.wait { $0 == .audible(two) }
+        #expect(!fixture.events.contains { if case .output(_, .some) = $0 { true } else { false } })
+        fixture.player.stop()
+        try fixture.wait { $0 == .ended(two, .stopped) }
+        let samples = try pulse.sound()
+        // 2 s alone, 2 s of overlap; the decks' devices start within some hundredths of a second.
+        #expect(samples.count > 39 * Self.rate / 10)
+        func levels(_ second: Double) -> (Double, Double) {
+            let middle = Int(second * Double(Self.rate))
+            let piece = samples[(middle - 400)..<(middle + 400)]
+            return (level(441, piece), level(882, piece))
+        }
+        let (before, quarter, half, end) = (levels(1.5), levels(2.5), levels(3), levels(3.85))
+        #expect(before.0 > 0.95 && before.1 < 0.02, "\(before)")
+        #expect(abs(quarter.0 - 0.854) < 0.1 && abs(half.0 - 0.5) < 0.15 && end.0 < 0.1, "\(quarter) \(half) \(end)")
+        // A silent sink works in large blocks, so the new song's device may begin some tenths of a second late.
+        #expect(quarter.1 < 0.25 && half.1 < 0.65 && end.1 > 0.6, "\(quarter) \(half) \(end)")
+        #expect(half.1 > quarter.1 && end.1 > half.1, "\(quarter) \(half) \(end)")
+    }
+
+    @Test(arguments: [OutputConfiguration.Mixer.software, .hardware, OutputConfiguration.Mixer.none])
+    func theMixerIsTheChosenOne(mixer: OutputConfiguration.Mixer) throws {
+        let pulse = try Pulse()
+        let fixture = try fixture(pulse, mixer: mixer)
+        defer { fixture.stop() }
+        fixture.player.setVolume(50)
+        fixture.player.load(one, fixture.source("a"), at: .zero, paused: false)
+        try fixture.wait {
+            if case .position(_, let position) = $0 { position.elapsed > .milliseconds(900) } else { false }
+        }
+        let sinks = TestProcess.run(["pactl", "-s", pulse.server, "list", "sink-inputs"])?.output ?? ""
+        let volume = sinks.split(separator: "\n").first { $0.contains("Volume:") }.map(String.init) ?? ""
+        #expect(volume.contains(mixer == .hardware ? " 50%" : "100%"), "\(sinks)")
+        #expect(poll { ((try? pulse.sound().count) ?? 0) > Self.rate * 3 / 2 })
+        let found = level(441, try pulse.sound()[6000..<10_000])
+        // PulseAudio's own scale is the cube.
+        let wanted = mixer == .none ? 1 : mixer == .hardware ? 0.125 : OutputBoard.gain(ofVolume: 50)
+        #expect(abs(found - wanted) < 0.02, "\(found)")
+    }
+}
