@@ -54,6 +54,7 @@ public final class MPVPlayer: Player {
                     outputs: outputs,
                     log: log,
                     starvationLimit: configuration.starvationLimit,
+                    stopsWithoutDevice: configuration.stopsWithoutDevice,
                     emit: events
                 ).run()
             }

@@ -152,6 +152,8 @@ public struct PlayerConfiguration: Sendable {
     public var isTimed: Bool
     /// How long a song may wait for bytes until it fails as the network does; nil for ever.
     public var starvationLimit: Duration?
+    /// Whether a device that goes away holds the song, instead of being replaced by silence that keeps time.
+    public var stopsWithoutDevice: Bool
     /// Volume before the first `setVolume`, 0...100.
     public var volume: Int
 
@@ -162,6 +164,7 @@ public struct PlayerConfiguration: Sendable {
         tapLibrary: String? = nil,
         isTimed: Bool = true,
         starvationLimit: Duration? = nil,
+        stopsWithoutDevice: Bool = false,
         volume: Int = 100
     ) {
         self.outputs = outputs
@@ -170,6 +173,7 @@ public struct PlayerConfiguration: Sendable {
         self.tapLibrary = tapLibrary
         self.isTimed = isTimed
         self.starvationLimit = starvationLimit
+        self.stopsWithoutDevice = stopsWithoutDevice
         self.volume = volume
     }
 }

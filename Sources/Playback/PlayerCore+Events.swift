@@ -269,7 +269,9 @@ extension PlayerCore {
             outputs.setVolume(volume, [deck])
             guard isMain else { return }
             let problem = outputs.driverIs(value.text)
-            if let problem { emit(.output(index: problem.index, problem: problem.text)) }
+            guard let problem else { return }
+            emit(.output(index: problem.index, problem: problem.text))
+            if stopsWithoutDevice, problem.text != nil, !isPaused { fail(.transport("the audio device has gone")) }
         case .position, .bitRate, .isSeekable, .pause, .volume, .deviceVolume, .pulseServer, .output, .device:
             break
         }

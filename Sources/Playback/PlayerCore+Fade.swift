@@ -100,8 +100,9 @@ extension PlayerCore {
         if outputs.hasDevice, !crossfade.isMixRamp {
             filter = Self.fadeFilter("in", from: next.source.start, length: end - start)
         }
+        // Before the first sample of the next song can come.
+        settleTap(to: loads + 1, isFinal: !crossfade.isMixRamp)
         send(next, to: deck, flags: "replace", at: next.source.start, fade: filter)
-        settleTap(isFinal: !crossfade.isMixRamp)
         guard crossfade.isMixRamp else { return }
         if current.metadata == nil, !current.wasAskedForMetadata {
             current.wasAskedForMetadata = true
@@ -123,12 +124,12 @@ extension PlayerCore {
     }
 
     /// Tells the tap where the songs overlap; while that is not known, from where on it may be.
-    private func settleTap(isFinal: Bool) {
-        guard let tap = outputs.tap, let fade, let current, let next else { return }
+    private func settleTap(to load: UInt64, isFinal: Bool) {
+        guard let tap = outputs.tap, let fade, let current else { return }
         let provisional = max(.zero, fade.start + fade.length - Self.longestMixRamp - current.begin)
         let fading = TapFade(
             from: tap.number(of: current.number),
-            to: tap.number(of: next.number),
+            to: tap.number(of: load),
             start: isFinal ? fade.start - current.begin : provisional,
             length: fade.length,
             isFaded: !crossfade.isMixRamp,
@@ -173,7 +174,7 @@ extension PlayerCore {
             guard start < end else { return refuseFade() }
             fade?.start = start
             fade?.length = end - start
-            settleTap(isFinal: true)
+            settleTap(to: next.number, isFinal: true)
         } else if outputs.hasDevice, let fade {
             handle.command(["af", "add", Self.fadeFilter("out", from: fade.start, length: fade.length)])
             self.fade?.isFiltered = true

@@ -24,6 +24,7 @@ final class PlayerCore {
     let mailbox: PlayerMailbox
     let log: Log
     let starvationLimit: Duration?
+    let stopsWithoutDevice: Bool
     var outputs: OutputBoard
     private let emitEvent: @Sendable (PlayerEvent) -> Void
 
@@ -74,6 +75,7 @@ final class PlayerCore {
         outputs: OutputBoard,
         log: Log,
         starvationLimit: Duration?,
+        stopsWithoutDevice: Bool,
         emit: @escaping @Sendable (PlayerEvent) -> Void
     ) {
         deck = Deck(handle)
@@ -85,6 +87,7 @@ final class PlayerCore {
         self.outputs = outputs
         self.log = log
         self.starvationLimit = starvationLimit
+        self.stopsWithoutDevice = stopsWithoutDevice
         emitEvent = emit
     }
 

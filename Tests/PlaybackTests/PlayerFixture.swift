@@ -23,9 +23,12 @@ final class PlayerFixture: Sendable {
         tapLibrary: String? = nil,
         cacheLimit: Int64 = .max,
         starvationLimit: Duration? = nil,
+        stopsWithoutDevice: Bool = false,
         logging: Log = .silent,
         _ handler: @escaping HTTPTestServer.Handler
     ) throws {
+        // As the program does: libraries of sound systems write to servers that may have gone.
+        signal(SIGPIPE, SIG_IGN)
         let folder = try #require(folder ?? TemporaryFolder())
         let server = try #require(HTTPTestServer(handler))
         let format = try #require(PCMFormat(format))
@@ -42,7 +45,8 @@ final class PlayerFixture: Sendable {
                 cacheLimit: cacheLimit,
                 tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
                 isTimed: isTimed,
-                starvationLimit: starvationLimit
+                starvationLimit: starvationLimit,
+                stopsWithoutDevice: stopsWithoutDevice
             ),
             transport: transport,
             log: logging

@@ -64,10 +64,12 @@ struct PulseAudioTests {
     private let old = Tone(441, frames: 21 * rate, rate: rate, channels: 1)
     private let new = Tone(882, frames: 21 * rate, rate: rate, channels: 1)
 
-    private func fixture(_ pulse: Pulse, mixer: OutputConfiguration.Mixer = .software) throws -> PlayerFixture {
+    private func fixture(_ pulse: Pulse, mixer: OutputConfiguration.Mixer = .software, stops: Bool = false) throws
+        -> PlayerFixture
+    {
         let kind = OutputConfiguration.Kind.device(driver: "pulse", device: "test")
         let output = OutputConfiguration(name: "pulse", kind: kind, mixer: mixer, server: pulse.server)
-        return try PlayerFixture(isTimed: true, outputs: [output]) { [old, new] request in
+        return try PlayerFixture(isTimed: true, outputs: [output], stopsWithoutDevice: stops) { [old, new] request in
             .file(request.path == "/b" ? new.wav : old.wav, for: request)
         }
     }
@@ -101,6 +103,22 @@ struct PulseAudioTests {
         // A silent sink works in large blocks, so the new song's device may begin some tenths of a second late.
         #expect(quarter.1 < 0.25 && half.1 < 0.65 && end.1 > 0.6, "\(quarter) \(half) \(end)")
         #expect(half.1 > quarter.1 && end.1 > half.1, "\(quarter) \(half) \(end)")
+    }
+
+    @Test(arguments: [false, true])
+    func aDeviceThatGoesAwayIsTold(stops: Bool) throws {
+        let pulse = try Pulse()
+        let fixture = try fixture(pulse, stops: stops)
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", duration: old.duration), at: .seconds(19), paused: false)
+        try fixture.wait { $0 == .started(one) }
+        pulse.daemon.send(SIGKILL)
+        try fixture.wait { $0 == .output(index: 0, problem: "no audio device found, playing silence") }
+        if stops {
+            try fixture.wait { $0 == .failed(one, .transport("the audio device has gone")) }
+        } else {
+            try fixture.wait { $0 == .ended(one, .endOfFile) }
+        }
     }
 
     @Test(arguments: [OutputConfiguration.Mixer.software, .hardware, OutputConfiguration.Mixer.none])

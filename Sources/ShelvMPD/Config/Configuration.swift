@@ -65,6 +65,8 @@ struct Configuration: Sendable, Equatable {
     var cacheLimit: Int64 = 2048 << 20
     /// How long a song may stand for want of bytes until it is held; nil for ever.
     var starvationLimit: Duration? = .seconds(600)
+    /// Whether a song is paused when its device goes away.
+    var stopsWithoutDevice = false
     /// The replay gain mode of the first start, and what goes into the gain.
     var replayGain = ReplayGainMode.off
     var loudness = LoudnessRules()

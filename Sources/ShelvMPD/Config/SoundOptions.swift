@@ -28,6 +28,12 @@ extension Settings {
             "How long a song may wait for the server until it is paused; it stays the current one."
         ) { $0.starvationLimit = $1 == 0 ? nil : .seconds($1) },
         .choice(
+            "device_loss",
+            ["silence": false, "pause": true],
+            default: "silence",
+            "What happens when an audio device goes away: the song plays on unheard until it is back, or is paused."
+        ) { $0.stopsWithoutDevice = $1 },
+        .choice(
             "replaygain",
             ["off": ReplayGainMode.off, "track": .track, "album": .album, "auto": .auto],
             default: "off",

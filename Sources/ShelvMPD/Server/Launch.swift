@@ -45,7 +45,8 @@ enum Launch {
                 cacheLimit: configuration.cacheLimit,
                 tapLibrary: configuration.tapLibrary,
                 isTimed: configuration.isTimed,
-                starvationLimit: configuration.starvationLimit
+                starvationLimit: configuration.starvationLimit,
+                stopsWithoutDevice: configuration.stopsWithoutDevice
             ),
             transport: source.audioTransport,
             log: log
