@@ -17,6 +17,7 @@ final class TestServer: Sendable {
 
     init(
         _ records: [SongRecord] = LibraryFixture.records,
+        covers: CoverRecipe? = nil,
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         var configuration = Configuration()
@@ -68,6 +69,7 @@ final class TestServer: Sendable {
                     partition: partition,
                     access: AccessRules(configuration)
                 )
+                server.covers = covers?.make(core)
                 try server.listen(listener)
                 return server
             }

@@ -94,6 +94,22 @@ public final class MPDTestClient {
         return try ask(command).first { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
     }
 
+    /// A reply that may hold bytes: its lines but for those bytes, which are nil where there are none.
+    public func binaryReply() throws -> (lines: [String], bytes: [UInt8]?) {
+        var lines: [String] = []
+        var bytes: [UInt8]?
+        while true {
+            let line = try line()
+            lines.append(line)
+            if line == "OK" || line.hasPrefix("ACK ") { return (lines, bytes) }
+            guard line.hasPrefix("binary: "), let count = Int(line.dropFirst(8)) else { continue }
+            while buffer.count < count + 1 { try fill() }
+            bytes = Array(buffer[..<count])
+            guard buffer[count] == UInt8(ascii: "\n") else { throw Failure.closed }
+            buffer.removeSubrange(...count)
+        }
+    }
+
     /// Everything up to the server's closing the connection.
     public func rest() throws -> String {
         while true {

@@ -39,6 +39,8 @@ struct Command: Sendable {
         case queueSearch(QueueSearchHandler)
         /// On the stored playlists as they are at that moment: small ones on the core, large ones on a worker.
         case playlist(PlaylistHandler)
+        /// On what a server may have to be asked for: looked up as in the library, then waited for without holding up anyone.
+        case background(BackgroundHandler)
     }
 
     /// Whether it changes a queue or what plays: such commands wait while another client's command list is under way.
@@ -49,6 +51,7 @@ struct Command: Sendable {
     typealias LibraryHandler = @Sendable (LibraryContext, Arguments) throws -> LibraryPlan
     typealias QueueSearchHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
     typealias PlaylistHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
+    typealias BackgroundHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
 }
 
 /// What a handler on the core works with. Owned by the core; not to be kept.
@@ -102,6 +105,9 @@ enum LibraryAnswer: Sendable {
     case edit(@Sendable (CommandContext, inout Reply) throws -> Void)
     /// A playlist of the network is needed first.
     case remotePlaylist(StreamAddress, then: @Sendable ([PlaylistEntry]) throws -> LibraryAnswer)
+    /// A picture is needed first: the first that any of the sources has, nil if none has. Looked for without holding
+    /// anything; goes on on the core.
+    case cover([CoverSource], then: @Sendable (CommandContext, Cover?) throws -> LibraryAnswer)
     /// An edit to be made on the core that must not be lost: the client is answered once it is kept.
     case keptEdit(@Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void)
 }

@@ -23,6 +23,7 @@ struct CommandTable: Sendable {
         StoredPlaylistCommands.rows + StoredPlaylistEditCommands.rows,
         DatabaseCommands.rows + SyncCommands.rows,
         FileCommands.rows,
+        PictureCommands.rows,
         ConnectionCommands.rows,
         OutputCommands.rows,
         ReflectionCommands.rows,

@@ -154,6 +154,29 @@ enum Settings {
             default: true,
             "Whether clients see and edit the servers' playlists, and can store playlists at all."
         ) { $0.showsPlaylists = $1 },
+        .text(
+            "cover_size",
+            "\"original\", or a number of pixels from 16 to 10000",
+            default: "1000",
+            "The length that the server shall scale the longer edge of covers to; \"original\" leaves them as they are."
+        ) { configuration, text, _ throws(SettingRefusal) in
+            if text.lowercased() == "original" {
+                configuration.coverSize = nil
+                return
+            }
+            guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let size = Int(text), 16...10_000 ~= size else {
+                throw SettingRefusal()
+            }
+            configuration.coverSize = size
+        },
+        .integer(
+            "cover_cache_size",
+            0...100_000_000,
+            unit: "MiB",
+            zero: "none is kept",
+            default: "512",
+            "How much the covers of one server may take in cache_directory; those go first that were not asked for the longest."
+        ) { $0.coverCacheLimit = Int64($1) << 20 },
         .choice(
             "queue_mode",
             ["three_tier": QueueMode.threeTier, "mpd": .mpd],

@@ -9,7 +9,7 @@ import Synchronization
 /// API and audio have connections and threads of their own, so that a long answer of one never holds up the other.
 final class MusicSource: Sendable {
     let audioTransport: CurlTransport
-    private let apiTransport: CurlTransport
+    let apiTransport: CurlTransport
     let client: SubsonicClient
     let id: ServerID
     let store: Store

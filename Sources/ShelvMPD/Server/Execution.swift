@@ -192,7 +192,7 @@ extension Server {
                 let plan = try handler(libraryContext(of: connection.session), arguments)
                 try carryOut(plan, command, run, connection)
                 return
-            case .queueSearch(let handler), .playlist(let handler):
+            case .queueSearch(let handler), .playlist(let handler), .background(let handler):
                 try carryOut(handler(context, arguments), command, run, connection)
                 return
             }
@@ -268,6 +268,46 @@ extension Server {
             succeeded(run, connection, &reply)
         case .keptEdit(let edit): try keep(edit, command, run, connection)
         case .remotePlaylist(let address, let then): try fetch(address, then, command, run, connection)
+        case .cover(let sources, let then): try find(sources, then, command, run, connection)
+        }
+    }
+
+    /// Looks for a picture, and goes on with it or without.
+    private func find(
+        _ sources: [CoverSource],
+        _ then: @escaping @Sendable (CommandContext, Cover?) throws -> LibraryAnswer,
+        _ command: Command,
+        _ run: Connection.Run,
+        _ connection: Connection
+    ) throws {
+        let context = CommandContext(server: self, connection: connection)
+        guard let covers else {
+            try accept(then(context, nil), command, run, connection)
+            return
+        }
+        switch covers.known(sources[...]) {
+        case .cover(let cover): try accept(then(context, cover), command, run, connection)
+        case .none: try accept(then(context, nil), command, run, connection)
+        case .unknown:
+            var run = run
+            // Others' edits cannot wait for a server.
+            if run.ownsPartition {
+                run.ownsPartition = false
+                releasePartition(of: connection)
+            }
+            connection.progress = .waitingForWorker(run)
+            let id = connection.id
+            covers.find(sources[...]) { [unowned self] cover in
+                guard let connection = self.connection(id), case .waitingForWorker(let run) = connection.progress
+                else { return }
+                do {
+                    let context = CommandContext(server: self, connection: connection)
+                    try accept(then(context, cover), command, run, connection)
+                } catch {
+                    failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+                }
+                serve(connection)
+            }
         }
     }
 

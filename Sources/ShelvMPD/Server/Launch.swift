@@ -91,6 +91,7 @@ enum Launch {
                 access: AccessRules(configuration)
             )
             server.playlists = PlaylistShelf(playlists)
+            server.covers = source.covers(configuration, core)
             server.fetchPlaylist = { address, whenDone in source.fetchPlaylist(address, whenDone) }
             for listener in listeners { try server.listen(listener) }
             try signals.watch(server) { server, number in

@@ -32,6 +32,8 @@ final class Server {
         ((StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) -> Void)?
     /// How the comparison with the Subsonic server stands.
     var syncReport = SyncReport()
+    /// The pictures of songs and folders; nil where there is nobody to ask.
+    var covers: Covers?
     /// Starts a comparison with the server; set by whoever syncs.
     var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
     /// The shelves beside the library's tree.
@@ -350,6 +352,7 @@ final class Server {
         for connection in connections.values { _ = connection.flush() }
         for connection in Array(connections.values) { close(connection) }
         workers.shutdown()
+        covers?.shutdown()
         defaultPartition.player.shutdown()
     }
 }

@@ -12,6 +12,8 @@ struct Session {
     var stringNormalization: StringNormalization = []
     /// Bytes of one binary chunk.
     var binaryLimit = 8192
+    /// The picture that is being read.
+    var reading: CoverReading?
 
     init(isLocal: Bool, partition: Partition, permissions: Permissions, tagMask: TagMask) {
         self.isLocal = isLocal

@@ -1,0 +1,56 @@
+import Library
+
+/// Whose picture belongs to a path.
+extension LibrarySnapshot {
+    /// Songs that are looked at to find out whose folder it is.
+    private static let songsLookedAt = 200
+
+    /// A song's own picture, else that of its album.
+    func coverSources(of song: SongIndex) -> [CoverSource] {
+        if let own = coverArt(song) { return [.art(own)] }
+        guard let album = albumID(song) else { return [] }
+        for other in songs(in: directory(of: song)).prefix(Self.songsLookedAt) where albumID(other) == album {
+            if let art = coverArt(other) { return [.art(art)] }
+        }
+        return []
+    }
+
+    /// The picture of a folder: that of the artist, if it holds folders with several albums of one artist, else of an
+    /// album in it.
+    func coverSources(of directory: DirectoryIndex) -> [CoverSource] {
+        guard directory != .root else { return [] }
+        return coverSources(of: songs(below: directory), mayBeArtist: songs(in: directory).isEmpty)
+    }
+
+    /// - Parameter mayBeArtist: whether the artist's picture is wanted rather than an album's.
+    func coverSources(of songs: SongSelection, mayBeArtist: Bool) -> [CoverSource] {
+        var sources: [CoverSource] = []
+        // Evenly spread, so that the albums of an artist are among them.
+        let step = max(1, songs.count / Self.songsLookedAt)
+        let some = stride(from: 0, to: songs.count, by: step).map { songs[$0] }
+        if mayBeArtist, let first = some.first, let artist = artistID(first),
+            some.allSatisfy({ artistID($0) == artist }), some.contains(where: { albumID($0) != albumID(first) })
+        {
+            sources.append(.artist(artist))
+        }
+        for song in some {
+            guard let art = coverArt(song) else { continue }
+            sources.append(.art(art))
+            break
+        }
+        return sources
+    }
+}
+
+extension ShelfCatalog {
+    /// The picture of what stands on a shelf. Computes the shelf at the first look: not for the core then.
+    func coverSources(of node: ShelfNode) -> [CoverSource] {
+        switch node {
+        case .song(let song): library.coverSources(of: song)
+        case .album: library.coverSources(of: songs(below: node), mayBeArtist: false)
+        case .artist: library.coverSources(of: songs(below: node), mayBeArtist: true)
+        case .folder: []
+        case .shelf, .genre, .decade: library.coverSources(of: songs(below: node), mayBeArtist: false)
+        }
+    }
+}
