@@ -19,7 +19,12 @@ struct CommandLineOptions: Sendable, Equatable {
         case queue
         /// Update the library, and show how far it is.
         case sync
+        /// Show how much the cache takes, or empty it.
+        case cache
     }
+
+    /// What `cache --clear` removes.
+    enum Clearing: String, Sendable, CaseIterable { case songs, covers, all }
 
     /// Documents that `--print` writes.
     enum Document: String, Sendable, CaseIterable {
@@ -34,6 +39,8 @@ struct CommandLineOptions: Sendable, Equatable {
     var action = Action.serve
     /// The configuration file, or nil to look in the usual places.
     var configPath: String?
+    /// For `cache`: what is to be removed.
+    var clearing: Clearing?
 
     /// Parses the arguments, without the program's own name.
     /// - Throws: `UsageError` with a sentence for standard error.
@@ -56,6 +63,14 @@ struct CommandLineOptions: Sendable, Equatable {
                     throw UsageError("--print knows \(known), not \"\(word)\"")
                 }
                 try options.choose(.print(document), name)
+            case "--clear":
+                guard options.action == .run(.cache) else { throw UsageError("--clear belongs to cache") }
+                let word = try value(of: name, attached, &rest)
+                guard let clearing = Clearing(rawValue: word) else {
+                    let known = SettingContext.list(Clearing.allCases.map(\.rawValue))
+                    throw UsageError("--clear knows \(known), not \"\(word)\"")
+                }
+                options.clearing = clearing
             case "--check-config": try options.choose(.checkConfig, name)
             case "--help", "-h": options.action = .showHelp
             case "--version", "-V": options.action = .showVersion
@@ -65,7 +80,7 @@ struct CommandLineOptions: Sendable, Equatable {
                 let hint = NearestName.of(name, among: known).map { "; did you mean \($0)?" } ?? ""
                 throw UsageError("there is no option \(name)\(hint)")
             }
-            if attached != nil && name != "--config" && name != "--print" {
+            if attached != nil && name != "--config" && name != "--print" && name != "--clear" {
                 throw UsageError("\(name) takes no value")
             }
         }
@@ -109,6 +124,7 @@ struct CommandLineOptions: Sendable, Equatable {
         """
         Usage: shelvmpd [--config FILE] [--check-config]
                shelvmpd queue|sync [--config FILE]
+               shelvmpd cache [--config FILE] [--clear \(Clearing.allCases.map(\.rawValue).joined(separator: "|"))]
                shelvmpd --print \(Document.allCases.map(\.rawValue).joined(separator: "|"))
                shelvmpd --help | --version
 
@@ -117,6 +133,8 @@ struct CommandLineOptions: Sendable, Equatable {
           queue                   show the queue of the server that runs by the configuration:
                                   history, current song, Play Next, album queue, user queue
           sync                    let that server update its library, and show how far it is
+          cache                   show how much songs and covers take in cache_directory
+              --clear KIND        remove them first
 
           -c, --config FILE       use this configuration instead of
                                   ~/.config/shelvmpd/shelvmpd.conf or /etc/shelvmpd.conf

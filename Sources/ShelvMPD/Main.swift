@@ -22,9 +22,24 @@ enum Main {
                 write("shelvmpd: \(error)\n", to: 2)
                 exit(ExitStatus.failure.rawValue)
             }
+        case .ask(.cache, let configuration): showCache(configuration, clearing: nil)
+        case .showCache(let configuration, let clearing): showCache(configuration, clearing: clearing)
         case .serve(let configuration, let notices):
             exit(await Launch.serve(configuration, notices: notices).rawValue)
         }
+    }
+
+    private static func showCache(_ configuration: Configuration, clearing: CommandLineOptions.Clearing?) {
+        let overview = CacheOverview(configuration)
+        if let clearing {
+            do throws(CacheInUse) {
+                try overview.clear(clearing)
+            } catch {
+                write("shelvmpd: \(error)\n", to: 2)
+                exit(ExitStatus.failure.rawValue)
+            }
+        }
+        write(overview.text, to: 1)
     }
 
     private static func write(_ text: String, to descriptor: CInt) {

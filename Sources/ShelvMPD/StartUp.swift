@@ -6,6 +6,8 @@ enum StartUp: Sendable, Equatable {
     case serve(Configuration, notices: [String])
     /// Ask the server that runs by this configuration.
     case ask(CommandLineOptions.Subcommand, Configuration)
+    /// Empty the cache as far as was asked for, and tell what it takes.
+    case showCache(Configuration, clearing: CommandLineOptions.Clearing?)
 
     /// Decides by the command line, without the program's name, and the environment. Reads the configuration.
     static func decide(_ arguments: [String], _ environment: Environment) -> StartUp {
@@ -37,6 +39,7 @@ enum StartUp: Sendable, Equatable {
         }
         do throws(ConfigurationError) {
             let result = try ConfigurationReader.load(path, environment: environment)
+            if options.action == .run(.cache) { return .showCache(result.configuration, clearing: options.clearing) }
             if case .run(let subcommand) = options.action { return .ask(subcommand, result.configuration) }
             let notices = result.notices.map(\.description)
             guard options.action == .checkConfig else { return .serve(result.configuration, notices: notices) }

@@ -31,10 +31,11 @@ public enum JSONField: String, CaseIterable, Sendable {
     case lowercaseAlbumArtists = "albumartists"
 
     // Playlists, radio stations, users, scans and the rest.
-    case adminRole, allowedUser, count, current, currentIndex, downloadRole, email, folder, folderCount, homePageUrl
+    case adminRole, allowedUser, count, current, currentIndex, downloadRole, email, folder, folderCount, homePageUrl,
+        kind, line
     case homepageUrl, ignoredArticles, lastModified, lastScan, licenseExpires, owner, playlistRole, position
     case `public`, readonly, scanning, scrobblingEnabled, shareRole, streamRole, streamUrl, username, valid
-    case validUntil, versions
+    case offset, start, structuredLyrics, synced, validUntil, versions
 
     /// The fields in the order of their numbers in the key table.
     static let all = Array(allCases)

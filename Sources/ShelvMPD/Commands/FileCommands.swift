@@ -18,8 +18,8 @@ enum FileCommands {
             "readcomments",
             .read,
             args: 1...1,
-            "Shows all tags of a song by their names in files.",
-            .library(comments)
+            "Shows all tags of a song by their names in files, and its lyrics.",
+            .background(comments)
         ),
     ]
 
@@ -41,16 +41,27 @@ enum FileCommands {
         return LibraryPlan(cost: 1) { .source(RootReply(directory: files, hasShelves: true, playlists: nil)) }
     }
 
-    private static func comments(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let (library, song) = try find(context, arguments)
-        return LibraryPlan(cost: 1) {
-            .source(
-                TextReply { output in
-                    var reply = Reply()
-                    for comment in library.comments(song) { reply.pair(comment.name, untrusted: comment.value) }
-                    output.append(contentsOf: reply.bytes)
-                }
-            )
+    private static func comments(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let (library, song) = try find(context.server.libraryContext(of: context.session), arguments)
+        var sources: [CoverSource] = []
+        if context.server.configuration.showsLyrics {
+            let tags = library.tags(song)
+            func first(_ tag: Tag) -> String { tags.first { $0.tag == tag }?.value ?? "" }
+            sources = [.lyrics(songID: library.songID(song), artist: first(.artist), title: first(.title))]
+        }
+        return LibraryPlan(cost: 1) { [sources] in
+            .cover(sources) { _, lyrics in
+                .source(
+                    TextReply { output in
+                        var reply = Reply()
+                        for comment in library.comments(song) { reply.pair(comment.name, untrusted: comment.value) }
+                        for line in lyrics.map({ LyricsComments.pairs($0.bytes) }) ?? [] {
+                            reply.pair(line.name, untrusted: line.value)
+                        }
+                        output.append(contentsOf: reply.bytes)
+                    }
+                )
+            }
         }
     }
 

@@ -65,6 +65,8 @@ struct Configuration: Sendable, Equatable {
     var cacheLimit: Int64 = 2048 << 20
     /// Pixels that the longer edge of covers is scaled to by the server; nil for covers as they are.
     var coverSize: Int? = 1000
+    /// Whether `readcomments` tells lyrics.
+    var showsLyrics = true
     /// Bytes that the files of covers of one server may take.
     var coverCacheLimit: Int64 = 512 << 20
     /// How long a song may stand for want of bytes until it is held; nil for ever.

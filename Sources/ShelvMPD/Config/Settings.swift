@@ -175,8 +175,13 @@ enum Settings {
             unit: "MiB",
             zero: "none is kept",
             default: "512",
-            "How much the covers of one server may take in cache_directory; those go first that were not asked for the longest."
+            "How much the covers and lyrics of one server may take in cache_directory; those go first that were not asked for the longest."
         ) { $0.coverCacheLimit = Int64($1) << 20 },
+        .boolean(
+            "lyrics",
+            default: true,
+            "Whether readcomments asks the server for the lyrics of a song."
+        ) { $0.showsLyrics = $1 },
         .choice(
             "queue_mode",
             ["three_tier": QueueMode.threeTier, "mpd": .mpd],

@@ -1,9 +1,10 @@
 import Glibc
 
-/// A picture as the server gave it.
+/// A picture as the server gave it, or the lyrics of a song, which are asked for and kept the same way.
 struct Cover: Sendable, Equatable {
+    /// The picture; of lyrics the comments, each `NAME=value` and a line end.
     var bytes: [UInt8]
-    /// Its MIME type; empty if it is not known.
+    /// The MIME type; empty if it is not known.
     var type: String
     /// When it was fetched, Unix time in seconds.
     var fetched: Int64
@@ -31,14 +32,19 @@ enum CoverSource: Sendable, Hashable {
     case art(String)
     /// The id of an artist, whose `coverArt` the server has to be asked first.
     case artist(String)
+    /// The lyrics of a song. Old servers know them by artist and title only.
+    case lyrics(songID: String, artist: String, title: String)
 
     /// Differs for all sources; for the cache on disk.
     var text: String {
         switch self {
         case .art(let id): "art " + id
         case .artist(let id): "artist " + id
+        case .lyrics(let songID, _, _): "lyrics " + songID
         }
     }
+
+    var isLyrics: Bool { if case .lyrics = self { true } else { false } }
 }
 
 /// What came of asking a server for a picture.

@@ -2,13 +2,14 @@ import Glibc
 import Logging
 import SubsonicKit
 
-/// Asks a server for pictures.
+/// Asks a server for pictures and lyrics.
 struct CoverFetcher: Sendable {
     let client: SubsonicClient
     let transport: any HTTPTransport
     /// Length of the longer edge in pixels that the server shall scale to; nil for the picture as it is.
     let size: Int?
     let log: Log
+    let lyrics = LyricsSource()
     /// Waits before repetitions, as long as a client may be kept waiting.
     var policy = RetryPolicy(delays: [.milliseconds(500), .milliseconds(1000)], longestRetryAfter: .seconds(3))
 
@@ -20,6 +21,21 @@ struct CoverFetcher: Sendable {
     /// One picture; what may pass is tried again a few times, later each time.
     @concurrent
     func fetch(_ source: CoverSource) async -> CoverFetch {
+        guard source.isLyrics else { return await repeatedly(source) }
+        // A client that wants the tags waits for them.
+        return await withTaskGroup(of: CoverFetch.self) { group in
+            group.addTask { await repeatedly(source) }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)
+                return .failed
+            }
+            let first = await group.next()
+            group.cancelAll()
+            return first ?? .failed
+        }
+    }
+
+    private func repeatedly(_ source: CoverSource) async -> CoverFetch {
         let start = ContinuousClock.now
         var repetitions = 0
         while true {
@@ -27,7 +43,7 @@ struct CoverFetcher: Sendable {
                 return try await attempt(source)
             } catch {
                 if case .server(let failure) = error, !error.isAuthentication {
-                    log.debug("\(client.server.name) has no cover for \(source.text): \(failure.message)")
+                    log.debug("\(client.server.name) has nothing for \(source.text): \(failure.message)")
                     return .none
                 }
                 if case .http(404, _) = error { return .none }
@@ -36,7 +52,9 @@ struct CoverFetcher: Sendable {
                 guard !isAway, start.duration(to: .now) < Self.patience,
                     let delay = policy.delay(before: repetitions, after: error, chance: .random(in: 0...1))
                 else {
-                    if !error.isCancellation { log.info("No cover from \(client.server.name): \(error)") }
+                    if !error.isCancellation {
+                        log.info("No \(source.isLyrics ? "lyrics" : "cover") from \(client.server.name): \(error)")
+                    }
                     return .failed
                 }
                 repetitions += 1
@@ -51,6 +69,10 @@ struct CoverFetcher: Sendable {
         case .artist(let id):
             guard let art = try await client.artist(id: id)?.coverArt else { return .none }
             return try await picture(art)
+        case .lyrics(let songID, let artist, let title):
+            let lyrics = try await lyrics.fetch(songID: songID, artist: artist, title: title, from: client)
+            let bytes = LyricsComments.bytes(of: lyrics)
+            return bytes.isEmpty ? .none : .cover(Cover(bytes: bytes, type: "text/plain", fetched: Int64(time(nil))))
         }
     }
 

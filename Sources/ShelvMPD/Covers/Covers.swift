@@ -1,6 +1,6 @@
 import Glibc
 
-/// The pictures that clients ask for: those lately used in memory, the others on disk, and what is fetched right now.
+/// The pictures, and lyrics, that clients ask for: those lately used in memory, the others on disk, and what is fetched right now.
 ///
 /// Owned by the core, which never waits here: files are read on a thread of their own, servers are asked by tasks, and both
 /// come back by `post`. One request serves all who ask for the same picture.
@@ -32,6 +32,8 @@ final class Covers {
     /// After the first failure in a row the server is left alone for so long, after the second for twice as long.
     static let pauseStep = Duration.seconds(5)
     static let longestPause = Duration.seconds(60)
+    /// How long lyrics that did not come are not asked for again.
+    static let lyricsPause = Duration.seconds(60)
     /// More than anyone has in view.
     private static let mostAbsent = 100_000
 
@@ -193,6 +195,10 @@ final class Covers {
             // A picture that has been taken away on the server goes here too.
             memory.remove(source)
             files?.remove(source)
+            settle(source, nil)
+        case .failed where source.isLyrics:
+            // Servers have them from others, who may be slow; that says nothing about pictures.
+            absent[source] = clock.now().advanced(by: Self.lyricsPause)
             settle(source, nil)
         case .failed:
             failures += 1
