@@ -61,11 +61,12 @@ enum QueueCommands {
         ]
 
     private static func sections(_ context: CommandContext, _: Arguments) -> any ReplySource {
-        QueueReply(
+        let everything = 0..<context.partition.queue.count
+        return QueueReply(
             context.partition,
-            positions: 0..<context.partition.queue.count,
+            .range(everything),
             mask: context.session.tagMask,
-            showsSections: true
+            form: .recordWithSection
         )
     }
 
@@ -148,7 +149,7 @@ enum QueueCommands {
     private static func playlistInfo(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
         let span: PositionSpan = arguments.isEmpty ? .everything : PositionSpan(try arguments.range(0))
         let positions = try context.partition.queue.positions(in: span)
-        return QueueReply(context.partition, positions: positions, mask: context.session.tagMask)
+        return QueueReply(context.partition, .range(positions), mask: context.session.tagMask)
     }
 
     private static func playlistID(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
@@ -159,46 +160,27 @@ enum QueueCommands {
             guard let position = queue.position(of: id) else { throw QueueError.noSuchSong(id) }
             positions = position..<position + 1
         }
-        return QueueReply(context.partition, positions: positions, mask: context.session.tagMask)
+        return QueueReply(context.partition, .range(positions), mask: context.session.tagMask)
     }
 
     private static func playlist(_ context: CommandContext, _: Arguments) throws -> any ReplySource {
-        TextReply { output in
-            for (position, entry) in context.partition.queue.entries.enumerated() {
-                output.appendDecimal(position)
-                output.append(contentsOf: ":file: ".utf8)
-                output.append(contentsOf: context.partition.songs.uri(of: entry.key))
-                output.append(UInt8(ascii: "\n"))
-            }
-        }
+        let everything = 0..<context.partition.queue.count
+        return QueueReply(context.partition, .range(everything), mask: context.session.tagMask, form: .uri)
     }
 
     private static func changes(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
-        let positions = try changed(context, arguments)
-        return QueueReply(context.partition, positions: positions, mask: context.session.tagMask)
+        try QueueReply(context.partition, changed(arguments), mask: context.session.tagMask)
     }
 
     private static func changedPositions(_ context: CommandContext, _ arguments: Arguments) throws -> any ReplySource {
-        let positions = try changed(context, arguments)
-        let queue = context.partition.queue
-        return TextReply { output in
-            for position in positions {
-                guard let entry = queue.entry(at: position) else { continue }
-                output.append(contentsOf: "cpos: ".utf8)
-                output.appendDecimal(position)
-                output.append(contentsOf: "\nId: ".utf8)
-                output.appendDecimal(entry.id.rawValue)
-                output.append(UInt8(ascii: "\n"))
-            }
-        }
+        try QueueReply(context.partition, changed(arguments), mask: context.session.tagMask, form: .position)
     }
 
-    /// The positions that changed after the version; unlike in other commands a range beyond the queue is no error.
-    private static func changed(_ context: CommandContext, _ arguments: Arguments) throws -> [Int] {
-        let queue = context.partition.queue
+    /// What changed after the version; unlike in other commands a range beyond the queue is no error.
+    private static func changed(_ arguments: Arguments) throws -> QueueReply.Scope {
         let version = try arguments.version(0)
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
-        return queue.changes(since: version, in: PositionSpan(range))
+        return .changes(since: version, in: PositionSpan(range))
     }
 }
 

@@ -47,7 +47,7 @@ enum QueueEntryCommands {
         }
         let parsed = query
         let queue = context.partition.queue
-        let everything = QueueReply(context.partition, positions: 0..<queue.count, mask: context.session.tagMask)
+        let everything = QueueReply(context.partition, .range(0..<queue.count), mask: context.session.tagMask)
         return LibraryPlan(cost: queue.count) {
             var reply = everything
             try reply.select(parsed)

@@ -18,7 +18,7 @@ enum StatusCommands {
 
     private static func currentSong(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
         guard let position = context.partition.queue.currentPosition else { return }
-        var rows = QueueReply(context.partition, positions: position..<position + 1, mask: context.session.tagMask)
+        var rows = QueueReply(context.partition, .range(position..<position + 1), mask: context.session.tagMask)
         while rows.appendNext(to: &reply.bytes, limit: .max) {}
     }
 

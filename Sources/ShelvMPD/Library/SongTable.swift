@@ -166,6 +166,16 @@ struct SongNames: Sendable {
         return .gone(song)
     }
 
+    /// The URI of what a key stands for, or stood for last, as replies show it: a URL without user and password.
+    func uri(of key: SongKey) -> [UInt8] {
+        switch song(key) {
+        case .library(let song): library.uri(song)
+        case .gone(let song): song.shownURI
+        case .stream(let stream): stream.shownURI
+        case nil: []
+        }
+    }
+
     /// The durable identity of a song.
     func identity(_ key: SongKey) -> SongIdentity? {
         switch song(key) {
@@ -272,13 +282,6 @@ extension SongTable {
         return songs.compactMap { library.song(id: snapshot.songID($0)).map { key(for: $0) } }
     }
 
-    /// The URI of what a key stands for, or stood for last, as replies show it: a URL without user and password.
-    func uri(of key: SongKey) -> [UInt8] {
-        switch song(key) {
-        case .library(let song): library.uri(song)
-        case .gone(let song): song.shownURI
-        case .stream(let stream): stream.shownURI
-        case nil: []
-        }
-    }
+    /// The URI of what a key stands for, or stood for last, as replies show it.
+    func uri(of key: SongKey) -> [UInt8] { names.uri(of: key) }
 }

@@ -2,90 +2,119 @@ import Library
 import MPDProtocol
 import QueueEngine
 
-/// Records of queue entries, given out as the client reads them; the queue as it was when it was asked.
+/// Entries of the queue, given out as the client reads them; the queue as it was when it was asked.
+///
+/// It holds a copy of the queue, which shares its memory: nothing is done for an entry before its turn, however long the
+/// queue is. An edit meanwhile copies the list once.
 struct QueueReply: ReplySource {
-    struct Row: Sendable {
-        var position: UInt32
-        var id: UInt32
-        var key: SongKey
-        /// In `library`, or nil for a song that is not there any more.
-        var song: SongIndex?
-        var priority: UInt8
-        var range: PlaybackRange
-        /// Where it stands, for `shelv_queue`.
-        var section: (section: Section, isLoose: Bool)?
+    /// What is written of an entry.
+    enum Form: Sendable {
+        /// The song's record with position, id and priority.
+        case record
+        /// The same, with the tier; `shelv_queue`.
+        case recordWithSection
+        /// Position and URI; `playlist`.
+        case uri
+        /// Position and id; `plchangesposid`.
+        case position
     }
 
-    let library: LibrarySnapshot
+    /// Which entries are written, in this order; positions beyond the queue are left out.
+    enum Scope: Sendable {
+        case range(Range<Int>)
+        /// Those that changed after a version.
+        case changes(since: UInt32, in: PositionSpan)
+        case positions([Int])
+    }
+
+    let queue: Queue
+    let names: SongNames
+    /// May be narrowed before the first piece is taken.
+    var scope: Scope {
+        didSet { next = 0 }
+    }
+    private let form: Form
     private let mask: TagMask
-    /// What is to be shown, in this order.
-    var rows: [Row]
-    private var gone: [SongKey: SongTable.GoneSong] = [:]
-    private(set) var streams: [SongKey: StreamSong] = [:]
+    /// In a list of positions the place in the list, else the position from which on to look.
     private var next = 0
 
-    /// The entries at some positions, in this order; positions beyond the queue are left out.
-    /// - Parameter showsSections: whether each is shown with its tier.
-    init(
-        _ partition: Partition,
-        positions: some Collection<Int>,
-        mask: TagMask,
-        showsSections: Bool = false
-    ) {
-        library = partition.songs.library
+    /// What the keys stand for.
+    var library: LibrarySnapshot { names.library }
+
+    init(_ partition: Partition, _ scope: Scope, mask: TagMask, form: Form = .record) {
+        queue = partition.queue
+        names = partition.songs.names
+        self.scope = scope
+        self.form = form
         self.mask = mask
-        rows = []
-        rows.reserveCapacity(positions.count)
-        for position in positions {
-            guard let entry = partition.queue.entry(at: position) else { continue }
-            var row = Row(
-                position: UInt32(clamping: position),
-                id: entry.id.rawValue,
-                key: entry.key,
-                priority: entry.priority,
-                range: entry.range
-            )
-            if showsSections {
-                row.section = partition.queue.section(at: position).map { ($0, entry.isLoose) }
-            }
-            switch partition.songs.song(entry.key) {
-            case .library(let song): row.song = song
-            case .gone(let song): gone[entry.key] = song
-            case .stream(let stream): streams[entry.key] = stream
-            case nil: continue
-            }
-            rows.append(row)
-        }
     }
 
     mutating func appendNext(to output: inout [UInt8], limit: Int) -> Bool {
-        while next < rows.count, output.count < limit {
-            append(rows[next], to: &output)
-            next += 1
+        while output.count < limit {
+            guard let position = takeNext() else { return false }
+            if let entry = queue.entry(at: position) { append(entry, at: position, to: &output) }
         }
-        return next < rows.count
+        return true
     }
 
-    private func append(_ row: Row, to output: inout [UInt8]) {
-        let part = SongPart(start: row.range.start, end: row.range.end)
-        if let song = row.song {
-            library.appendSong(song, mask: mask, part: part, to: &output)
-        } else if let song = gone[row.key] {
-            SongTable.append(song, mask: mask, to: &output)
-        } else if let stream = streams[row.key] {
-            stream.appendRecord(mask: mask, part: part, to: &output)
+    private mutating func takeNext() -> Int? {
+        switch scope {
+        case .positions(let positions):
+            guard next < positions.count else { return nil }
+            next += 1
+            return positions[next - 1]
+        case .range(let range):
+            let position = max(next, range.lowerBound)
+            guard position < min(range.upperBound, queue.count) else { return nil }
+            next = position + 1
+            return position
+        case .changes(let version, let span):
+            let end = min(span.end ?? queue.count, queue.count)
+            let start = max(next, span.start)
+            guard let position = queue.nextChange(since: version, from: start), position < end else { return nil }
+            next = position + 1
+            return position
+        }
+    }
+
+    private func append(_ entry: Entry, at position: Int, to output: inout [UInt8]) {
+        switch form {
+        case .record: appendRecord(entry, at: position, to: &output)
+        case .recordWithSection:
+            appendRecord(entry, at: position, to: &output)
+            guard let section = queue.section(at: position) else { return }
+            output.append(contentsOf: "Section: \(section.word)\nLoose: \(entry.isLoose ? 1 : 0)\n".utf8)
+        case .uri:
+            output.appendDecimal(position)
+            output.append(contentsOf: ":file: ".utf8)
+            output.append(contentsOf: names.uri(of: entry.key))
+            output.append(UInt8(ascii: "\n"))
+        case .position:
+            output.append(contentsOf: "cpos: ".utf8)
+            output.appendDecimal(position)
+            output.append(contentsOf: "\nId: ".utf8)
+            output.appendDecimal(entry.id.rawValue)
+            output.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    private func appendRecord(_ entry: Entry, at position: Int, to output: inout [UInt8]) {
+        let part = SongPart(start: entry.range.start, end: entry.range.end)
+        switch names.song(entry.key) {
+        case .library(let song): library.appendSong(song, mask: mask, part: part, to: &output)
+        case .gone(let song): SongTable.append(song, mask: mask, to: &output)
+        case .stream(let stream): stream.appendRecord(mask: mask, part: part, to: &output)
+        case nil: return
         }
         output.append(contentsOf: "Pos: ".utf8)
-        output.appendDecimal(row.position)
+        output.appendDecimal(position)
         output.append(contentsOf: "\nId: ".utf8)
-        output.appendDecimal(row.id)
-        if row.priority > 0 {
+        output.appendDecimal(entry.id.rawValue)
+        if entry.priority > 0 {
             output.append(contentsOf: "\nPrio: ".utf8)
-            output.appendDecimal(row.priority)
+            output.appendDecimal(entry.priority)
         }
         output.append(UInt8(ascii: "\n"))
-        guard let (section, isLoose) = row.section else { return }
-        output.append(contentsOf: "Section: \(section.word)\nLoose: \(isLoose ? 1 : 0)\n".utf8)
     }
 }
 

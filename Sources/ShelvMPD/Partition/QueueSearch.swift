@@ -11,33 +11,45 @@ extension QueueReply {
     /// Of a song that has gone the tags are not looked at: it matches where they make no difference.
     /// - Throws: `FilterError`; an ACK for a window that begins beyond what there is.
     mutating func select(_ query: ParsedFilter) throws {
-        let total = rows.count
         let filter = try library.compile(query.filter)
-        rows.removeAll { row in
-            if let song = row.song { return !filter.matches(song, priority: row.priority) }
-            if let stream = streams[row.key] {
-                let tags = stream.tags.map { ($0.tag, $0.text) }
-                return !filter.matches(uri: stream.uri, tags: tags, priority: row.priority)
-            }
-            return query.filter.matches(priority: row.priority) != true
+        var found: [Int] = []
+        for (position, entry) in queue.entries.enumerated() {
+            let matches =
+                switch names.song(entry.key) {
+                case .library(let song): filter.matches(song, priority: entry.priority)
+                case .stream(let stream):
+                    filter.matches(
+                        uri: stream.uri,
+                        tags: stream.tags.map { ($0.tag, $0.text) },
+                        priority: entry.priority
+                    )
+                case .gone, nil: query.filter.matches(priority: entry.priority) == true
+                }
+            if matches { found.append(position) }
         }
         try filter.checkExpense()
-        if let order = query.sort { sort(by: order) }
-        guard let window = query.window else { return }
-        let candidates = query.sort == nil ? total : rows.count
-        guard window.start <= candidates else { throw ACK(.argument, "Bad song index") }
-        let range = window.asWindow.clamped(to: 0..<rows.count)
-        rows = Array(rows[range])
+        if let order = query.sort { sort(&found, by: order) }
+        if let window = query.window {
+            guard window.start <= (query.sort == nil ? queue.count : found.count) else {
+                throw ACK(.argument, "Bad song index")
+            }
+            found = Array(found[window.asWindow.clamped(to: 0..<found.count)])
+        }
+        scope = .positions(found)
     }
 
     /// Entries that are equal stay in their order, also when descending.
-    private mutating func sort(by order: SortOrder) {
+    private func sort(_ positions: inout [Int], by order: SortOrder) {
         let songKey = library.sortKey(of: order.key)
-        let keys = rows.enumerated().map { index, row in
-            let key = songKey.map { key in row.song.map(key) ?? 0 } ?? UInt32(row.priority)
-            return UInt64(order.isDescending ? ~key : key) << 32 | UInt64(UInt32(clamping: index))
+        let keys = positions.map { position in
+            guard let entry = queue.entry(at: position) else { return UInt64(0) }
+            var key = UInt32(entry.priority)
+            if let songKey {
+                if case .library(let song) = names.song(entry.key) { key = songKey(song) } else { key = 0 }
+            }
+            return UInt64(order.isDescending ? ~key : key) << 32 | UInt64(UInt32(clamping: position))
         }
-        rows = keys.sorted().map { rows[Int($0 & 0xFFFF_FFFF)] }
+        positions = keys.sorted().map { Int($0 & 0xFFFF_FFFF) }
     }
 }
 

@@ -32,7 +32,7 @@ extension Server {
     /// Does what can be done now, in fair measure: a client that pipelines without end, or that asks for replies without
     /// end, must not keep the others waiting.
     private func work(_ connection: Connection) -> Outcome {
-        let end = Instant.now.advanced(by: .milliseconds(2))
+        let end = Instant.now.advanced(by: .milliseconds(1))
         while true {
             var outcome: Outcome?
             while outcome == nil, connection.hasRoom {
