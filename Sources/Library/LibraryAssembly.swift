@@ -46,10 +46,10 @@ struct LibraryAssembly: Sendable {
         var builder = LibraryBuilder()
         var lost = 0
         try spool.forEach { (song) throws(LibraryError) in
-            guard var record = song.record() else { return }
-            record.uri = assigner.assign(songID: song.songID, path: song.path, folder: song.folder)
-            if let starred { record.isStarred = starred.contains(song.songID) }
-            if !builder.add(record) { lost += 1 }
+            let songID = song.songID
+            let uri = assigner.assign(songID: songID, path: song.path, folder: song.folder)
+            let isStarred = starred.map { $0.contains(songID) } ?? song.isStarred
+            if !uri.withView({ builder.add(song, uri: $0, isStarred: isStarred) }) { lost += 1 }
         }
         try Task.checkCancellation()
 

@@ -21,6 +21,8 @@ public struct LibraryBuilder: Sendable {
     var kinds: [SongKind: UInt32] = [:]
     /// In order of their numbers.
     var kindList: [SongKind] = []
+    /// What the last song was; mostly the next one is the same.
+    private var lastKind: (kind: SongKind, number: UInt32)?
     var gains: [ReplayGain] = []
     private(set) var aliases: [(uri: String, songID: String)] = []
     private(set) var isTooLarge = false
@@ -37,20 +39,28 @@ public struct LibraryBuilder: Sendable {
     ///   over 4,000 bytes, with an empty, `.` or `..` segment, or with control characters.
     @discardableResult
     public mutating func add(_ record: SongRecord) -> Bool {
-        guard record.uri.withView(Self.isUsable) else { return false }
-        guard let uri = record.uri.withView({ uris.insert($0) }) else { return refuse() }
+        var writer = SpoolWriter()
+        writer.song(SpooledSong(record: record, path: "", folder: 0))
+        return writer.bytes.withView { bytes in
+            var reader = SpoolReader(bytes)
+            guard let song = reader.song() else { return false }
+            return record.uri.withView { add(song, uri: $0, isStarred: record.isStarred) }
+        }
+    }
+
+    /// Takes one song of a spool in, without making texts of it. False as in `add(_:)`.
+    mutating func add(_ song: SpoolReader.Song, uri text: ByteView, isStarred: Bool) -> Bool {
+        guard Self.isUsable(text) else { return false }
+        guard let uri = uris.insert(text) else { return refuse() }
         if uri.isNew { uriRows.append(ImageLayout.none) }
         let owner = uriRows[Int(uri.id)]
-        if owner != ImageLayout.none {
-            let isOwn = record.songID.withView { id in songIDs.withText(owner) { $0 == id } }
-            if !isOwn { return false }
-        }
-        guard let songID = record.songID.withView({ songIDs.insert($0) }) else { return refuse() }
+        if owner != ImageLayout.none, !songIDs.withText(owner, { $0 == song.idView }) { return false }
+        guard let songID = songIDs.insert(song.idView) else { return refuse() }
         if songID.isNew { rows.append(SongRow.vacant) }
         let former = rows[Int(songID.id)].uri
         if former != ImageLayout.none { uriRows[Int(former)] = ImageLayout.none }
         uriRows[Int(uri.id)] = songID.id
-        guard let row = row(for: record, uri: uri.id) else { return refuse() }
+        guard let row = row(for: song, uri: uri.id, isStarred: isStarred) else { return refuse() }
         rows[Int(songID.id)] = row
         return true
     }
@@ -74,62 +84,64 @@ public struct LibraryBuilder: Sendable {
         return false
     }
 
-    private mutating func row(for record: SongRecord, uri: UInt32) -> SongRow? {
+    private mutating func row(for song: SpoolReader.Song, uri: UInt32, isStarred: Bool) -> SongRow? {
         let start = tags.count
-        for tag in record.tags {
-            guard let value = insert(tag.value) else { return nil }
-            if let value { tags.append(UInt32(tag.tag.rawValue) << ImageLayout.valueBits | value) }
+        var hasRoom = true
+        let facts = song.readFacts { tag, text in
+            guard let value = insert(text) else { return hasRoom = false }
+            if let value { tags.append(UInt32(tag.rawValue) << ImageLayout.valueBits | value) }
         }
-        guard let end = UInt32(exactly: tags.count), let kind = kind(of: record),
-            let coverArt = text(record.coverArt), let albumID = text(record.albumID),
-            let artistID = text(record.artistID)
+        guard hasRoom, let facts, let end = UInt32(exactly: tags.count), let kind = kind(of: facts),
+            let coverArt = number(of: facts.coverArt), let albumID = number(of: facts.albumID),
+            let artistID = number(of: facts.artistID)
         else { return nil }
         return SongRow(
             uri: uri,
             tagStart: UInt32(start),
             tagEnd: end,
-            duration: record.duration.map { min($0, ImageLayout.none - 1) } ?? ImageLayout.none,
-            lastModified: Self.seconds(record.lastModified),
-            added: Self.seconds(record.added),
-            size: record.size.flatMap { UInt64(exactly: $0) } ?? ImageLayout.unknownSize,
+            duration: facts.duration.map { min($0, ImageLayout.none - 1) } ?? ImageLayout.none,
+            lastModified: Self.seconds(facts.lastModified),
+            added: Self.seconds(facts.added),
+            size: facts.size.flatMap { UInt64(exactly: $0) } ?? ImageLayout.unknownSize,
             kind: kind,
-            bitRate: record.bitRate.map { UInt16(clamping: min(max($0, 0), 65534)) } ?? ImageLayout.unknownBitRate,
-            marks: min(record.userRating, 5) | (record.isStarred ? ImageLayout.starred : 0),
-            playCount: record.playCount,
+            bitRate: facts.bitRate.map { UInt16(clamping: min(max($0, 0), 65534)) } ?? ImageLayout.unknownBitRate,
+            marks: min(song.userRating, 5) | (isStarred ? ImageLayout.starred : 0),
+            playCount: song.playCount,
             coverArt: coverArt,
             albumID: albumID,
             artistID: artistID,
-            gain: gain(record.replayGain)
+            gain: gain(facts.replayGain)
         )
     }
 
     /// Some number of the value, none if it is empty, nil if there is no more room.
-    private mutating func insert(_ value: String) -> UInt32?? {
-        value.withView { (view: ByteView) -> UInt32?? in
-            if view.isEmpty { return .some(nil) }
-            let inserted: (id: UInt32, isNew: Bool)?
-            if view.count > ImageLayout.longestText || Self.hasControls(view) {
-                inserted = Self.cleaned(view).withView { values.insert($0) }
-            } else {
-                inserted = values.insert(view)
-            }
-            guard let id = inserted?.id, id <= ImageLayout.valueMask else { return nil }
-            return .some(id)
+    private mutating func insert(_ view: ByteView) -> UInt32?? {
+        if view.isEmpty { return .some(nil) }
+        let inserted: (id: UInt32, isNew: Bool)?
+        if view.count > ImageLayout.longestText || Self.hasControls(view) {
+            inserted = Self.cleaned(view).withView { values.insert($0) }
+        } else {
+            inserted = values.insert(view)
         }
+        guard let id = inserted?.id, id <= ImageLayout.valueMask else { return nil }
+        return .some(id)
     }
 
-    private mutating func text(_ text: String?) -> UInt32? {
+    private mutating func number(of text: ByteView?) -> UInt32? {
         guard let text else { return ImageLayout.none }
-        return text.withView { texts.insert($0)?.id }
+        return texts.insert(text)?.id
     }
 
-    private mutating func kind(of record: SongRecord) -> UInt32? {
-        guard let suffix = text(record.suffix), let contentType = text(record.contentType) else { return nil }
-        let kind = SongKind(format: record.format, suffix: suffix, contentType: contentType)
-        if let number = kinds[kind] { return number }
-        let number = UInt32(kindList.count)
-        kinds[kind] = number
-        kindList.append(kind)
+    private mutating func kind(of facts: SpoolReader.Facts) -> UInt32? {
+        guard let suffix = number(of: facts.suffix), let contentType = number(of: facts.contentType) else { return nil }
+        let kind = SongKind(format: facts.format, suffix: suffix, contentType: contentType)
+        if let lastKind, lastKind.kind == kind { return lastKind.number }
+        let number = kinds[kind] ?? UInt32(kindList.count)
+        if number == kindList.count {
+            kinds[kind] = number
+            kindList.append(kind)
+        }
+        lastKind = (kind, number)
         return number
     }
 

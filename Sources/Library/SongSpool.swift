@@ -46,9 +46,11 @@ struct SongSpool: Sendable {
         func forEach(_ body: (SpoolReader.Song) throws(LibraryError) -> Void) throws(LibraryError) {
             var offset: Int64 = 0
             while offset < length, let payload = try SongSpool.frame(at: offset, of: file, isTrusted: true) {
-                var reader = SpoolReader(payload[...])
-                _ = reader.text()
-                while let song = reader.song() { try body(song) }
+                try payload.withView { (bytes) throws(LibraryError) in
+                    var reader = SpoolReader(bytes)
+                    _ = reader.slice()
+                    while let song = reader.song() { try body(song) }
+                }
                 offset += Int64(SongSpool.frameHeader + payload.count)
             }
         }
@@ -64,7 +66,7 @@ struct SongSpool: Sendable {
     private(set) var duplicates = 0
 
     private static let frameHeader = 12
-    private static let magic: UInt32 = 0x5353_4831
+    private static let magic: UInt32 = 0x5353_4832
 
     /// Opens a spool; takes up what is in the file if it was made for the same `purpose`, else begins anew.
     init(path: String, purpose: String) throws(LibraryError) {
@@ -117,19 +119,23 @@ struct SongSpool: Sendable {
 
     private func firstKey() throws(LibraryError) -> String? {
         guard let payload = try Self.frame(at: 0, of: file) else { return nil }
-        var reader = SpoolReader(payload[...])
-        return reader.text()
+        return payload.withView { bytes in
+            var reader = SpoolReader(bytes)
+            return reader.text()
+        }
     }
 
     private mutating func takeUp() throws(LibraryError) {
         let size = file.size
         while length < size, let payload = try Self.frame(at: length, of: file) {
-            var reader = SpoolReader(payload[...])
-            keys.append(reader.text() ?? "")
-            while let song = reader.song() {
-                known.insert(URIAssigner.hash(song.songID))
-                if let album = song.record()?.albumID { albumCounts[album, default: 0] += 1 }
-                songCount += 1
+            payload.withView { bytes in
+                var reader = SpoolReader(bytes)
+                keys.append(reader.text() ?? "")
+                while let song = reader.song() {
+                    known.insert(URIAssigner.hash(song.songID))
+                    if let album = song.readFacts({ _, _ in })?.albumID { albumCounts[album.string, default: 0] += 1 }
+                    songCount += 1
+                }
             }
             length += Int64(Self.frameHeader + payload.count)
         }

@@ -35,17 +35,21 @@ struct SpoolWriter {
     }
 
     mutating func song(_ song: SpooledSong) {
-        var body = SpoolWriter()
-        body.text(song.record.songID)
-        body.text(song.path)
-        body.number(UInt64(max(0, song.folder)))
+        // The length comes first, and is known last.
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: SpoolReader.lengthBytes))
+        text(song.record.songID)
+        text(song.path)
+        number(UInt64(max(0, song.folder)))
         // What users do to a song stands before what it is, so that a digest can leave it out.
-        body.number(UInt64(song.record.userRating))
-        body.number(song.record.isStarred ? 1 : 0)
-        body.number(UInt64(song.record.playCount))
-        body.facts(song.record)
-        number(UInt64(body.bytes.count))
-        bytes += body.bytes
+        number(UInt64(song.record.userRating))
+        number(song.record.isStarred ? 1 : 0)
+        number(UInt64(song.record.playCount))
+        facts(song.record)
+        let count = UInt32(clamping: bytes.count - start - SpoolReader.lengthBytes)
+        for index in 0..<SpoolReader.lengthBytes {
+            bytes[start + index] = UInt8(truncatingIfNeeded: count >> UInt32(8 * index))
+        }
     }
 
     private mutating func facts(_ record: SongRecord) {
@@ -81,40 +85,82 @@ struct SpoolWriter {
 
 /// Reads what `SpoolWriter` wrote; every method gives nil at the end and for bytes that it did not write.
 struct SpoolReader {
-    private let bytes: ArraySlice<UInt8>
-    private var position: Int
+    private let bytes: ByteView
+    private var position = 0
 
-    init(_ bytes: ArraySlice<UInt8>) {
-        self.bytes = bytes
-        position = bytes.startIndex
-    }
+    /// Bytes of the length before each song.
+    static let lengthBytes = 4
 
-    /// The part of a song that its URI depends on, and the rest of it to be read when it is wanted.
+    init(_ bytes: ByteView) { self.bytes = bytes }
+
+    /// The part of a song that its URI depends on, and the rest of it to be read when it is wanted. Its views belong to
+    /// the bytes it was read from.
     struct Song {
-        let songID: String
-        let path: String
+        let idView: ByteView
+        let pathView: ByteView
         let folder: Int
         let userRating: UInt8
         let isStarred: Bool
         let playCount: UInt32
         /// The bytes that say what the song is.
-        let facts: ArraySlice<UInt8>
+        let facts: ByteView
+
+        var songID: String { idView.string }
+        var path: String { pathView.string }
 
         /// The whole song; the URI in it is empty. Nil for bytes that are none.
         func record() -> SongRecord? {
-            var reader = SpoolReader(facts)
-            var record = reader.facts(songID: songID)
-            record?.userRating = userRating
-            record?.isStarred = isStarred
-            record?.playCount = playCount
-            return record
+            var tags: [TagValue] = []
+            guard let facts = readFacts({ tags.append(TagValue($0, $1.string)) }) else { return nil }
+            return SongRecord(
+                songID: songID,
+                uri: "",
+                tags: tags,
+                duration: facts.duration,
+                lastModified: facts.lastModified,
+                added: facts.added,
+                format: facts.format,
+                size: facts.size,
+                suffix: facts.suffix.string,
+                contentType: facts.contentType.string,
+                bitRate: facts.bitRate,
+                coverArt: facts.coverArt?.string,
+                albumID: facts.albumID?.string,
+                artistID: facts.artistID?.string,
+                replayGain: facts.replayGain,
+                userRating: userRating,
+                isStarred: isStarred,
+                playCount: playCount
+            )
         }
+
+        /// What the song is, without its tags: those are given to `tag` one after the other. Nil for bytes that are none.
+        func readFacts(_ tag: (Tag, ByteView) -> Void) -> Facts? {
+            var reader = SpoolReader(facts)
+            return reader.facts(tag)
+        }
+    }
+
+    /// What a song is, but for its tags, as `SongRecord` has it.
+    struct Facts {
+        var duration: UInt32?
+        var lastModified: Int64?
+        var added: Int64?
+        var format: AudioFormat?
+        var size: Int64?
+        var suffix: ByteView
+        var contentType: ByteView
+        var bitRate: Int?
+        var coverArt: ByteView?
+        var albumID: ByteView?
+        var artistID: ByteView?
+        var replayGain: ReplayGain?
     }
 
     mutating func number() -> UInt64? {
         var value: UInt64 = 0
         var shift: UInt64 = 0
-        while position < bytes.endIndex, shift < 64 {
+        while position < bytes.count, shift < 64 {
             let byte = bytes[position]
             position += 1
             value |= UInt64(byte & 0x7F) << shift
@@ -130,29 +176,36 @@ struct SpoolReader {
 
     mutating func integer() -> Int? { number().flatMap { Int(exactly: $0) } }
 
-    mutating func text() -> String? { slice().map { String(decoding: $0, as: UTF8.self) } }
+    mutating func text() -> String? { slice().map(\.string) }
 
     /// As many bytes as the number before them says.
-    mutating func slice() -> ArraySlice<UInt8>? {
-        guard let count = integer(), count <= bytes.endIndex - position else { return nil }
+    mutating func slice() -> ByteView? {
+        guard let count = integer() else { return nil }
+        return slice(count)
+    }
+
+    private mutating func slice(_ count: Int) -> ByteView? {
+        guard count >= 0, count <= bytes.count - position else { return nil }
         defer { position += count }
-        return bytes[position..<position + count]
+        return bytes.slice(position, position + count)
     }
 
     mutating func song() -> Song? {
-        guard let bytes = slice() else { return nil }
+        guard let length = slice(Self.lengthBytes) else { return nil }
+        let count = (0..<Self.lengthBytes).reduce(0) { $0 | Int(length[$1]) << (8 * $1) }
+        guard let bytes = slice(count) else { return nil }
         var reader = SpoolReader(bytes)
-        guard let songID = reader.text(), let path = reader.text(), let folder = reader.integer(),
+        guard let songID = reader.slice(), let path = reader.slice(), let folder = reader.integer(),
             let userRating = reader.number(), let isStarred = reader.number(), let playCount = reader.number()
         else { return nil }
         return Song(
-            songID: songID,
-            path: path,
+            idView: songID,
+            pathView: path,
             folder: folder,
             userRating: UInt8(clamping: userRating),
             isStarred: isStarred != 0,
             playCount: UInt32(clamping: playCount),
-            facts: bytes[reader.position...]
+            facts: bytes.slice(reader.position, bytes.count)
         )
     }
 
@@ -163,37 +216,35 @@ struct SpoolReader {
         return read(&self).map { .some($0) }
     }
 
-    private mutating func facts(songID: String) -> SongRecord? {
-        var record = SongRecord(songID: songID, uri: "")
+    private mutating func facts(_ tag: (Tag, ByteView) -> Void) -> Facts? {
         guard let count = integer() else { return nil }
-        record.tags.reserveCapacity(min(count, 64))
         for _ in 0..<count {
-            guard let tag = number().flatMap({ UInt8(exactly: $0) }).flatMap(Tag.init(rawValue:)), let value = text()
-            else {
-                return nil
-            }
-            record.tags.append(TagValue(tag, value))
+            guard let type = number().flatMap({ UInt8(exactly: $0) }).flatMap(Tag.init(rawValue:)),
+                let value = slice()
+            else { return nil }
+            tag(type, value)
         }
         guard let duration = optional({ $0.number().flatMap { UInt32(exactly: $0) } }),
             let lastModified = optional({ $0.signed() }), let added = optional({ $0.signed() }),
-            let format = optional({ $0.format() }), let size = optional({ $0.signed() }), let suffix = text(),
-            let contentType = text(), let bitRate = optional({ $0.signed().flatMap { Int(exactly: $0) } }),
-            let coverArt = optional({ $0.text() }), let albumID = optional({ $0.text() }),
-            let artistID = optional({ $0.text() }), let replayGain = optional({ $0.replayGain() })
+            let format = optional({ $0.format() }), let size = optional({ $0.signed() }), let suffix = slice(),
+            let contentType = slice(), let bitRate = optional({ $0.signed().flatMap { Int(exactly: $0) } }),
+            let coverArt = optional({ $0.slice() }), let albumID = optional({ $0.slice() }),
+            let artistID = optional({ $0.slice() }), let replayGain = optional({ $0.replayGain() })
         else { return nil }
-        record.duration = duration
-        record.lastModified = lastModified
-        record.added = added
-        record.format = format
-        record.size = size
-        record.suffix = suffix
-        record.contentType = contentType
-        record.bitRate = bitRate
-        record.coverArt = coverArt
-        record.albumID = albumID
-        record.artistID = artistID
-        record.replayGain = replayGain
-        return record
+        return Facts(
+            duration: duration,
+            lastModified: lastModified,
+            added: added,
+            format: format,
+            size: size,
+            suffix: suffix,
+            contentType: contentType,
+            bitRate: bitRate,
+            coverArt: coverArt,
+            albumID: albumID,
+            artistID: artistID,
+            replayGain: replayGain
+        )
     }
 
     private mutating func format() -> AudioFormat? {
@@ -205,18 +256,21 @@ struct SpoolReader {
     }
 
     private mutating func replayGain() -> ReplayGain? {
-        var values: [Float?] = []
-        for _ in 0..<6 {
-            guard let value = optional({ $0.number().flatMap { UInt32(exactly: $0) } }) else { return nil }
-            values.append(value.map { Float(bitPattern: $0) })
-        }
+        guard let trackGain = optional({ $0.float() }), let albumGain = optional({ $0.float() }),
+            let trackPeak = optional({ $0.float() }), let albumPeak = optional({ $0.float() }),
+            let baseGain = optional({ $0.float() }), let fallbackGain = optional({ $0.float() })
+        else { return nil }
         return ReplayGain(
-            trackGain: values[0],
-            albumGain: values[1],
-            trackPeak: values[2],
-            albumPeak: values[3],
-            baseGain: values[4],
-            fallbackGain: values[5]
+            trackGain: trackGain,
+            albumGain: albumGain,
+            trackPeak: trackPeak,
+            albumPeak: albumPeak,
+            baseGain: baseGain,
+            fallbackGain: fallbackGain
         )
+    }
+
+    private mutating func float() -> Float? {
+        number().flatMap { UInt32(exactly: $0) }.map { Float(bitPattern: $0) }
     }
 }
