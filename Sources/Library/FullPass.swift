@@ -180,9 +180,10 @@ struct FullPass {
         let mapping = profile.mapping
         let run = PageRun(width: profile.width) { (page) async throws(SubsonicError) -> SpoolBlock in
             let asked = SearchPage(query: query, songs: page.offset..<page.offset + page.count, musicFolder: root)
-            let songs = try await call { (server) async throws(SubsonicError) in try await server.search3(asked).songs }
-            let key = PageKey(folder: folder, page: page, items: songs.count)
-            return mapping.block(key: key.text, songs: songs, folder: folder, facts: facts)
+            let songs = try await call { (server) async throws(SubsonicError) in try await server.songs(asked) }
+            var block = mapping.block(key: "", songs: songs, folder: folder, facts: facts)
+            block.key = PageKey(folder: folder, page: page, items: block.entries.count).text
+            return block
         }
         try await run.run(&cursor) { _, block in
             let new = try spool.append(block)
@@ -280,21 +281,5 @@ struct FullPass {
         }
 
         var text: String { "songs \(folder) \(page.offset) \(page.count) \(items)" }
-    }
-}
-
-extension SongMapping {
-    /// Maps and encodes the songs of a page.
-    func block(key: String, songs: [Song], folder: Int, facts: LibraryFacts) -> SpoolBlock {
-        SpoolBlock(key: key, songs: songs.map { spooled($0, folder: folder, facts: facts) })
-    }
-
-    /// Maps one song.
-    func spooled(_ song: Song, folder: Int, facts: LibraryFacts) -> SpooledSong {
-        SpooledSong(
-            record: record(song, facts: facts),
-            path: SongPath.path(of: song, facts: facts),
-            folder: folder
-        )
     }
 }

@@ -1,9 +1,13 @@
+import SubsonicKit
+
 /// Songs of one page, mapped and encoded, ready to be appended to a spool.
 struct SpoolBlock: Sendable {
     /// Which page this is; what a resumed sync need not ask for again.
     var key: String
     private(set) var entries: [Entry] = []
-    private(set) var bytes: [UInt8] = []
+    private var writer = SpoolWriter()
+
+    var bytes: [UInt8] { writer.bytes }
 
     struct Entry: Sendable {
         var songHash: UInt64
@@ -13,19 +17,20 @@ struct SpoolBlock: Sendable {
 
     init(key: String, songs: [SpooledSong] = []) {
         self.key = key
-        var writer = SpoolWriter()
         entries.reserveCapacity(songs.count)
-        for song in songs {
-            writer.song(song)
-            entries.append(
-                Entry(
-                    songHash: URIAssigner.hash(song.record.songID),
-                    albumID: song.record.albumID,
-                    end: writer.bytes.count
-                )
+        for song in songs { append(song) }
+    }
+
+    /// Puts one song behind the others.
+    mutating func append(_ song: SpooledSong) {
+        writer.song(song)
+        entries.append(
+            Entry(
+                songHash: URIAssigner.hash(song.record.songID),
+                albumID: song.record.albumID,
+                end: writer.bytes.count
             )
-        }
-        bytes = writer.bytes
+        )
     }
 }
 
@@ -86,26 +91,40 @@ struct SongSpool: Sendable {
     mutating func append(_ block: SpoolBlock) throws(LibraryError) -> Int {
         var writer = SpoolWriter()
         writer.text(block.key)
-        var songs: [UInt8] = []
+        var frame = [UInt8](repeating: 0, count: Self.frameHeader)
+        frame.reserveCapacity(Self.frameHeader + writer.bytes.count + block.bytes.count)
+        frame += writer.bytes
+        // Where the songs begin that are to be copied next, mostly all of them at once.
+        var copied = 0
         var start = 0
         var added = 0
+        var album: (id: String, songs: Int)?
         for entry in block.entries {
             if known.insert(entry.songHash).inserted {
-                songs += block.bytes[start..<entry.end]
                 added += 1
-                if let album = entry.albumID { albumCounts[album, default: 0] += 1 }
+                if let id = entry.albumID {
+                    if album?.id != id {
+                        if let album { albumCounts[album.id, default: 0] += album.songs }
+                        album = (id, 0)
+                    }
+                    album?.songs += 1
+                }
             } else {
                 duplicates += 1
+                frame += block.bytes[copied..<start]
+                copied = entry.end
             }
             start = entry.end
         }
-        let payload = writer.bytes + songs
+        if let album { albumCounts[album.id, default: 0] += album.songs }
+        frame += block.bytes[copied..<start]
+        let payload = frame[Self.frameHeader...]
         let header = [Self.magic, UInt32(truncatingIfNeeded: payload.count), Self.checksum(payload)]
-        let frame = header.flatMap { word in
-            stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: word >> $0) }
+        for (place, word) in header.enumerated() {
+            for index in 0..<4 { frame[4 * place + index] = UInt8(truncatingIfNeeded: word >> UInt32(8 * index)) }
         }
-        try file.write(frame + payload, at: length)
-        length += Int64(frame.count + payload.count)
+        try file.write(frame, at: length)
+        length += Int64(frame.count)
         songCount += added
         keys.append(block.key)
         return added
@@ -157,14 +176,31 @@ struct SongSpool: Sendable {
         }
         guard words[0] == magic, words[1] < 1 << 30 else { return nil }
         let payload = try file.read(count: Int(words[1]), at: offset + Int64(frameHeader))
-        guard payload.count == Int(words[1]), isTrusted || checksum(payload) == words[2] else { return nil }
+        guard payload.count == Int(words[1]), isTrusted || checksum(payload[...]) == words[2] else { return nil }
         return payload
     }
 
-    /// FNV-1a in 32 bits.
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        var hash: UInt32 = 0x811C_9DC5
-        for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
-        return hash
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        var sum = ImageChecksum()
+        unsafe bytes.withUnsafeBytes { unsafe sum.update($0) }
+        return UInt32(truncatingIfNeeded: sum.value)
+    }
+}
+
+extension SongMapping {
+    /// Maps and encodes the songs of a page, one after the other.
+    func block(key: String, songs: some Sequence<Song>, folder: Int, facts: LibraryFacts) -> SpoolBlock {
+        var block = SpoolBlock(key: key)
+        for song in songs { block.append(spooled(song, folder: folder, facts: facts)) }
+        return block
+    }
+
+    /// Maps one song.
+    func spooled(_ song: Song, folder: Int, facts: LibraryFacts) -> SpooledSong {
+        SpooledSong(
+            record: record(song, facts: facts),
+            path: SongPath.path(of: song, facts: facts),
+            folder: folder
+        )
     }
 }

@@ -32,6 +32,13 @@ extension SubsonicCalling {
         return content[.searchResult3].map(SearchResult.init) ?? SearchResult()
     }
 
+    /// The songs of one page of a search, read from the answer one after the other: a page of them takes far more memory
+    /// than its text.
+    public func songs(_ search: SearchPage) async throws(SubsonicError) -> SongList {
+        let content = try await call("search3", search.parameters).content
+        return SongList(content[.searchResult3]?[.song])
+    }
+
     /// One page of the list of albums.
     public func albumList2(
         type: AlbumListType,

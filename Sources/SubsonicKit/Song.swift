@@ -123,6 +123,26 @@ public struct Song: Sendable, Hashable {
     }
 }
 
+/// The songs of an answer, made as they are asked for.
+public struct SongList: Sequence, Sendable {
+    private let json: JSON?
+
+    init(_ json: JSON?) { self.json = json }
+
+    public func makeIterator() -> Iterator { Iterator(elements: json?.elements) }
+
+    public struct Iterator: IteratorProtocol {
+        fileprivate var elements: JSON.Elements?
+
+        public mutating func next() -> Song? {
+            while let json = elements?.next() {
+                if let song = Song(json) { return song }
+            }
+            return nil
+        }
+    }
+}
+
 /// An artist by name, and by id where the server has one for it.
 public struct ArtistReference: Sendable, Hashable {
     public var id: String?
