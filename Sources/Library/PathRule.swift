@@ -165,9 +165,11 @@ struct PathSurvey {
 
     /// `C:\…` or, once turned, `C:/…`.
     private static func isWindows(_ path: String) -> Bool {
-        let start = Array(path.utf8.prefix(3))
-        guard start.count == 3, start[1] == UInt8(ascii: ":") else { return false }
-        let isLetter = start[0] | 0x20 >= UInt8(ascii: "a") && start[0] | 0x20 <= UInt8(ascii: "z")
-        return isLetter && (start[2] == UInt8(ascii: "\\") || start[2] == UInt8(ascii: "/"))
+        var start = path.utf8.makeIterator()
+        guard let drive = start.next(), start.next() == UInt8(ascii: ":"), let slash = start.next() else {
+            return false
+        }
+        let isLetter = drive | 0x20 >= UInt8(ascii: "a") && drive | 0x20 <= UInt8(ascii: "z")
+        return isLetter && (slash == UInt8(ascii: "\\") || slash == UInt8(ascii: "/"))
     }
 }

@@ -12,8 +12,11 @@ public struct SongMapping: Sendable {
         self.offered = offered
     }
 
-    /// Names that servers make up for files without tags; MPD has no value there.
-    private static let placeholders: Set<String> = ["", "[Unknown Artist]", "[Unknown Album]"]
+    /// Whether a text says nothing: it is empty, or a name that servers make up for files without tags; MPD has no value there.
+    private static func isPlaceholder(_ text: String) -> Bool {
+        text.isEmpty
+            || text.utf8.first == UInt8(ascii: "[") && (text == "[Unknown Artist]" || text == "[Unknown Album]")
+    }
 
     /// All of a song but its URI, which depends on the other songs.
     public func record(_ song: Song, facts: LibraryFacts) -> SongRecord {
@@ -45,11 +48,11 @@ public struct SongMapping: Sendable {
         // OpenSubsonic servers send every field they know, so what they leave empty is empty.
         let isOpenSubsonic = song.artists != nil || song.genres != nil
         let people = People(song: song, album: album)
-        var tags = TagList()
+        var tags = TagList(offered: offered)
 
-        tags.add(.artist, people.artists.map(\.name))
+        for artist in people.artists { tags.add(.artist, artist.name) }
         tags.add(.album, song.album)
-        tags.add(.albumArtist, people.albumArtists.map(\.name))
+        for artist in people.albumArtists { tags.add(.albumArtist, artist.name) }
         tags.add(.title, song.title)
         tags.add(.track, track(song).map { String($0) })
         tags.add(.disc, song.discNumber.map { String($0) })
@@ -57,7 +60,14 @@ public struct SongMapping: Sendable {
         let year = song.year ?? (isOpenSubsonic ? nil : album?.year)
         tags.add(.date, album?.releaseDate ?? year.map { String($0) })
         tags.add(.originalDate, album?.originalDate)
-        tags.add(.genre, genres(song))
+        if let genres = song.genres {
+            tags.add(.genre, genres)
+        } else if let genre = song.genre {
+            tags.add(
+                .genre,
+                kind.genreSeparator.map { genre.split(separator: $0).map(Self.withoutOuterSpaces) } ?? [genre]
+            )
+        }
 
         let composers = people.with(role: "composer")
         if composers.isEmpty {
@@ -77,21 +87,22 @@ public struct SongMapping: Sendable {
         tags.add(.comment, song.comment)
 
         let known = { (references: [ArtistReference]) in
-            references.compactMap { $0.id.flatMap { facts.artists[$0] } }
+            facts.artists.isEmpty ? [] : references.compactMap { $0.id.flatMap { facts.artists[$0] } }
         }
+        let (artists, albumArtists) = (known(people.artists), known(people.albumArtists))
         tags.add(.titleSort, song.sortName)
         tags.add(.albumSort, album?.sortName)
-        tags.add(.artistSort, known(people.artists).compactMap(\.sortName))
-        tags.add(.albumArtistSort, known(people.albumArtists).compactMap(\.sortName))
+        tags.add(.artistSort, artists.compactMap(\.sortName))
+        tags.add(.albumArtistSort, albumArtists.compactMap(\.sortName))
         tags.add(.composerSort, known(composers.map(\.artist)).compactMap(\.sortName))
         let disc = song.discNumber ?? 1
         tags.add(.discSubtitle, album?.discTitles.filter { $0.disc == disc }.map(\.title) ?? [])
 
         tags.add(.musicBrainzTrackID, song.musicBrainzID)
         tags.add(.musicBrainzAlbumID, album?.musicBrainzID)
-        tags.add(.musicBrainzArtistID, known(people.artists).compactMap(\.musicBrainzID))
-        tags.add(.musicBrainzAlbumArtistID, known(people.albumArtists).compactMap(\.musicBrainzID))
-        return offered == .all ? tags.values : tags.values.filter { offered.contains(TagMask($0.tag)) }
+        tags.add(.musicBrainzArtistID, artists.compactMap(\.musicBrainzID))
+        tags.add(.musicBrainzAlbumArtistID, albumArtists.compactMap(\.musicBrainzID))
+        return tags.values
     }
 
     /// Text as it may stand in a reply: control characters become spaces, as MPD does it.
@@ -105,13 +116,6 @@ public struct SongMapping: Sendable {
             return song.track
         }
         return track - 100 * disc
-    }
-
-    private func genres(_ song: Song) -> [String] {
-        if let genres = song.genres { return genres }
-        guard let genre = song.genre else { return [] }
-        guard let separator = kind.genreSeparator else { return [genre] }
-        return genre.split(separator: separator).map(Self.withoutOuterSpaces)
     }
 
     private static func withoutOuterSpaces(_ text: Substring) -> String {
@@ -192,10 +196,16 @@ public struct SongMapping: Sendable {
 
     /// Collects values that say something.
     private struct TagList {
+        let offered: TagMask
         var values: [TagValue] = []
 
+        init(offered: TagMask) {
+            self.offered = offered
+            values.reserveCapacity(24)
+        }
+
         mutating func add(_ tag: Tag, _ value: String?) {
-            guard let value, !SongMapping.placeholders.contains(value) else { return }
+            guard let value, offered.contains(TagMask(tag)), !SongMapping.isPlaceholder(value) else { return }
             values.append(TagValue(tag, SongMapping.clean(value)))
         }
 
