@@ -3,29 +3,68 @@ import MPDProtocol
 /// Turns what a builder has collected into an image.
 ///
 /// Sections are made and written one after another, so that the builder's content and the largest of them bound the
-/// memory.
-struct ImageAssembly {
+/// memory. Those of tags take as long as all others; a caller that has time for it lets them be made beside the others.
+struct ImageAssembly: Sendable {
     private let builder: LibraryBuilder
 
     init(_ builder: LibraryBuilder) { self.builder = builder }
 
     func write(info: LibraryInfo, file: String?) throws(LibraryError) -> LibraryImage {
+        let songs = try sortedSongs()
+        var writer = try ImageWriter(path: file)
+        try writeSongs(songs, &writer)
+        try writeDirectories(songs, &writer)
+        try writeTables(songs.tree, songs.order, &writer)
+        let tags = try TagSections(builder, songs.order, builder.sortedValues)
+        return try finish(songs.order, tags, info, &writer)
+    }
+
+    /// The same on two threads.
+    @concurrent
+    func writeInParallel(info: LibraryInfo, file: String?) async throws -> LibraryImage {
+        let builder = builder
+        async let values = builder.sortedValues
+        let songs = try sortedSongs()
+        let order = songs.order
+        let sorted = await values
+        async let tags = TagSections(builder, order, sorted)
+        var writer = try ImageWriter(path: file)
+        try writeSongs(songs, &writer)
+        try writeDirectories(songs, &writer)
+        try writeTables(songs.tree, order, &writer)
+        return try finish(order, await tags, info, &writer)
+    }
+
+    private func finish(
+        _ order: [UInt32],
+        _ tags: TagSections,
+        _ info: LibraryInfo,
+        _ writer: inout ImageWriter
+    ) throws(LibraryError) -> LibraryImage {
+        try tags.write(&writer)
+        try writeAliases(SongNumbers(order: order, rowCount: builder.rows.count), &writer)
+        let counts = (artists: tags.distinctValues(of: .artist), albums: tags.distinctValues(of: .album))
+        try writeInfo(info, counts: counts, order, &writer)
+        return try writer.finish(songs: order.count)
+    }
+
+    /// Songs and directories in database order.
+    private struct SortedSongs {
+        /// Rows of the builder.
+        var order: [UInt32]
+        var tree: DirectoryTree
+        /// For each row the place of its directory.
+        var directories: [UInt32]
+    }
+
+    private func sortedSongs() throws(LibraryError) -> SortedSongs {
         let collation = Collation()
         var tree = DirectoryTree()
         var directories = try insertDirectories(&tree)
         tree.sort(collation)
         for row in directories.indices { directories[row] = tree.places[Int(directories[row])] }
         let order = SongOrder.rows(of: builder, directories: directories, collation: collation)
-        let songs = SongNumbers(order: order, rowCount: builder.rows.count)
-
-        var writer = try ImageWriter(path: file)
-        try writeSongs(order, directories, &writer)
-        let counts = try writeTags(order, &writer)
-        try writeDirectories(tree, order.map { directories[Int($0)] }, order, &writer)
-        try writeTables(tree, order, &writer)
-        try writeAliases(songs, &writer)
-        try writeInfo(info, counts: counts, order, &writer)
-        return try writer.finish(songs: order.count)
+        return SortedSongs(order: order, tree: tree, directories: directories)
     }
 
     private func insertDirectories(_ tree: inout DirectoryTree) throws(LibraryError) -> [UInt32] {
@@ -46,18 +85,15 @@ struct ImageAssembly {
 
     // MARK: Songs
 
-    private func writeSongs(
-        _ order: [UInt32],
-        _ directories: [UInt32],
-        _ writer: inout ImageWriter
-    ) throws(LibraryError) {
+    private func writeSongs(_ songs: SortedSongs, _ writer: inout ImageWriter) throws(LibraryError) {
+        let order = songs.order
         let names = texts(order, of: builder.uris) { arena, row in
             let uri = builder.uris.view(arena, builder.rows[row].uri)
             return uri.slice(uri.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0, uri.count)
         }
         try writer.add(.songNameOffsets, names.offsets)
         try writer.add(.songNames, names.arena)
-        try writer.add(.songDirectories, order.map { directories[Int($0)] })
+        try writer.add(.songDirectories, order.map { songs.directories[Int($0)] })
         let ids = texts(order, of: builder.songIDs) { builder.songIDs.view($0, UInt32($1)) }
         try writer.add(.songIDOffsets, ids.offsets)
         try writer.add(.songIDs, ids.arena)
@@ -114,58 +150,12 @@ struct ImageAssembly {
         return (offsets, arena)
     }
 
-    // MARK: Tags
-
-    /// Returns the numbers of distinct artists and albums.
-    private func writeTags(
-        _ order: [UInt32],
-        _ writer: inout ImageWriter
-    ) throws(LibraryError) -> (artists: Int, albums: Int) {
-        var isUsed = [Bool](repeating: false, count: builder.values.count)
-        for row in order {
-            let song = builder.rows[Int(row)]
-            for tag in builder.tags[Int(song.tagStart)..<Int(song.tagEnd)] {
-                isUsed[Int(tag & ImageLayout.valueMask)] = true
-            }
-        }
-        let values = SortedTexts(builder.values, isUsed: isUsed)
-        try writer.add(.valueOffsets, values.offsets)
-        try writer.add(.values, values.arena)
-
-        var offsets: [UInt32] = [0]
-        var tags: [UInt32] = []
-        offsets.reserveCapacity(order.count + 1)
-        tags.reserveCapacity(builder.tags.count)
-        for row in order {
-            let song = builder.rows[Int(row)]
-            for tag in builder.tags[Int(song.tagStart)..<Int(song.tagEnd)] {
-                tags.append(tag & ~ImageLayout.valueMask | values.ranks[Int(tag & ImageLayout.valueMask)])
-            }
-            offsets.append(UInt32(tags.count))
-        }
-        try writer.add(.tagOffsets, offsets)
-        try writer.add(.tags, tags)
-
-        let indexes = try IndexAssembly(tagOffsets: offsets, tags: tags, values: values)
-        try writer.add(.tagIndexes, indexes.tagIndexes)
-        try writer.add(.indexTable, indexes.table)
-        try writer.add(.indexValues, indexes.values)
-        try writer.add(.indexPostingOffsets, indexes.postingOffsets)
-        try writer.add(.indexPostings, indexes.postings)
-        try writer.add(.indexMissing, indexes.missing)
-        try writer.add(.indexFoldedOffsets, indexes.foldedOffsets)
-        try writer.add(.indexFolded, indexes.folded)
-        return (indexes.distinctValues(of: .artist), indexes.distinctValues(of: .album))
-    }
-
     // MARK: Directories and tables
 
-    private func writeDirectories(
-        _ tree: DirectoryTree,
-        _ songDirectories: [UInt32],
-        _ order: [UInt32],
-        _ writer: inout ImageWriter
-    ) throws(LibraryError) {
+    private func writeDirectories(_ songs: SortedSongs, _ writer: inout ImageWriter) throws(LibraryError) {
+        let tree = songs.tree
+        let order = songs.order
+        let songDirectories = order.map { songs.directories[Int($0)] }
         let count = tree.order.count
         let paths = texts(tree.order, of: tree.paths) { tree.paths.view($0, UInt32($1)) }
         try writer.add(.directoryPathOffsets, paths.offsets)

@@ -57,7 +57,7 @@ struct LibraryAssembly: Sendable {
         var info = info
         info.syncState.merge(rule.encoded) { $1 }
         info.syncState["ids"] = idGeneration(matching)
-        let snapshot = try builder.build(info: info, file: file)
+        let snapshot = try await builder.buildInParallel(info: info, file: file)
         var result = Result(snapshot: snapshot, lost: lost)
         for (song, successor) in matching?.successors ?? [:] {
             if let former { result.successors[former.songID(song)] = successor }

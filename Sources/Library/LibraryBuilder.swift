@@ -79,6 +79,13 @@ public struct LibraryBuilder: Sendable {
         return try LibrarySnapshot(image: ImageAssembly(self).write(info: info, file: file))
     }
 
+    /// The same on two threads.
+    @concurrent
+    func buildInParallel(info: LibraryInfo, file: String?) async throws -> LibrarySnapshot {
+        if isTooLarge { throw LibraryError.tooLarge }
+        return try LibrarySnapshot(image: await ImageAssembly(self).writeInParallel(info: info, file: file))
+    }
+
     private mutating func refuse() -> Bool {
         isTooLarge = true
         return false
