@@ -44,10 +44,13 @@ enum { slot_port, load_port, input_port, output_port, port_total };
 
 #define EXPORT __attribute__((visibility("default")))
 
-// Who listens to a slot. The lock is held during `write`, so that `detach` can wait for its end.
+// Who listens to a slot. Calls of `write` are counted, so that `detach` can wait for their end; the lock is not held
+// meanwhile, because one filter's call may wait for what another filter brings.
 typedef struct {
     pthread_mutex_t lock;
+    pthread_cond_t left;
     int taken;
+    unsigned calls;
     void *context;
     shelv_tap_write write;
 } sink;
@@ -79,7 +82,10 @@ typedef struct {
 } instance;
 
 static void make_locks(void) {
-    for (int i = 0; i < sink_count; i++) pthread_mutex_init(&sinks[i].lock, NULL);
+    for (int i = 0; i < sink_count; i++) {
+        pthread_mutex_init(&sinks[i].lock, NULL);
+        pthread_cond_init(&sinks[i].left, NULL);
+    }
 }
 
 EXPORT uint32_t shelv_tap_version(void) { return SHELV_TAP_VERSION; }
@@ -103,10 +109,12 @@ EXPORT int32_t shelv_tap_attach(void *context, shelv_tap_write write) {
 
 EXPORT void shelv_tap_detach(int32_t slot) {
     if (slot < 0 || slot >= sink_count) return;
-    pthread_mutex_lock(&sinks[slot].lock);
-    sinks[slot].taken = 0;
-    sinks[slot].write = NULL;
-    pthread_mutex_unlock(&sinks[slot].lock);
+    sink *s = &sinks[slot];
+    pthread_mutex_lock(&s->lock);
+    s->write = NULL;
+    while (s->calls > 0) pthread_cond_wait(&s->left, &s->lock);
+    s->taken = 0;
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void leave(instance *self) {
@@ -177,7 +185,14 @@ static void run(ladspa_handle handle, unsigned long frames) {
     if (!(slot >= 0 && slot < sink_count && load >= 0 && load <= 0x1000000)) return;
     sink *s = &sinks[(int)slot];
     pthread_mutex_lock(&s->lock);
-    if (s->write) s->write(s->context, (uint32_t)load, g->rate, g->channels, g->planes, (uint32_t)frames);
+    void *context = s->context;
+    shelv_tap_write write = s->write;
+    if (write) s->calls++;
+    pthread_mutex_unlock(&s->lock);
+    if (!write) return;
+    write(context, (uint32_t)load, g->rate, g->channels, g->planes, (uint32_t)frames);
+    pthread_mutex_lock(&s->lock);
+    if (--s->calls == 0) pthread_cond_broadcast(&s->left);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -105,7 +105,11 @@ struct TapWriter: ~Copyable {
         }
         let limit = isTimed ? pieceFrames : .max
         let waits = !isTimed || monotonicNow() < due.advanced(by: fadePatience)
-        return state.next(limit: limit, waits: waits, holds: !isTimed).map { .write($0, gain: state.gain) }
+        if let block = state.next(limit: limit, waits: waits, holds: !isTimed) {
+            return .write(block, gain: state.gain)
+        }
+        // What the rest waits for will not come.
+        return state.isClosing ? .end : nil
     }
 
     private mutating func write(_ block: SampleBlock, gain: Float) {

@@ -69,6 +69,33 @@ struct CrossfadeTests {
         expectEqual(try samples(fixture), joined(Self.old, Self.new, overlap: 3 * Self.rate))
     }
 
+    /// Faster than real time the new song's samples are soon as many as may wait; the old ones' must still come in.
+    @Test func aSongThatRunsAheadDoesNotHoldTheOneBeforeIt() throws {
+        let (old, new) = (Self.tone(441, 90 * Self.rate), Self.tone(882, 45 * Self.rate))
+        let fixture = try fixture(["/a": old.wav, "/b": new.wav])
+        defer { fixture.stop() }
+        fixture.player.setCrossfade(CrossfadeSettings(seconds: 3))
+        try play(fixture, source(fixture, "a", old), then: source(fixture, "b", new))
+        try fixture.wait { $0 == .ended(two, .endOfFile) }
+        expectEqual(try samples(fixture), joined(old, new, overlap: 3 * Self.rate))
+    }
+
+    /// The new song has come, the old one cannot go on.
+    @Test func canBeEndedWhileAnOverlapWaits() throws {
+        let gates = GateBox()
+        let fixture = try PlayerFixture(format: Self.format) { request in
+            let answer = HTTPTestResponse.file(request.path == "/a" ? Self.old.wav : Self.new.wav, for: request)
+            return request.path == "/a" ? answer.interrupted(after: 300_000, by: .wait(gates.gate)) : answer
+        }
+        gates.set(fixture.server)
+        fixture.player.setCrossfade(CrossfadeSettings(seconds: 3))
+        try play(fixture, source(fixture, "a", Self.old), then: source(fixture, "b", Self.new))
+        try fixture.wait { $0 == .committed(two) }
+        fixture.player.shutdown()
+        try fixture.wait { $0 == .closed }
+        fixture.stop()
+    }
+
     @Test func aPartOverlapsByItsOwnBorders() throws {
         let tone = Self.tone(441, 25 * Self.rate)
         let fixture = try fixture(["/a": tone.wav, "/b": Self.new.wav])
