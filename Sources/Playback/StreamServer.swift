@@ -1,6 +1,13 @@
 import CLinux
 import Glibc
 
+/// Ends a wait of the thread; open as long as anybody may write to it or wait for it.
+private final class WakeUp: Sendable {
+    let descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+
+    deinit { Socket.close(descriptor) }
+}
+
 /// Lets any number of listeners hear one stream over HTTP, from the moment on at which they come.
 final class StreamServer: Sendable {
     /// Who listens, or is about to.
@@ -25,7 +32,8 @@ final class StreamServer: Sendable {
     private static let requestLimit = 8192
 
     private let monitor = Monitor(State())
-    private let wakeUp: Int32
+    /// Closed here and not by the thread: it must not be another one's number when we write to it.
+    private let wakeUp: WakeUp
     /// The port where it listens.
     let port: UInt16
 
@@ -42,7 +50,7 @@ final class StreamServer: Sendable {
     ) throws(PlayerError) {
         let sockets = try Socket.listen(at: host, port: port)
         self.port = sockets.first.flatMap(Socket.port) ?? port
-        wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        wakeUp = WakeUp()
         let (monitor, wakeUp) = (monitor, wakeUp)
         let head =
             "HTTP/1.1 200 OK\r\nContent-Type: \(mediaType)\r\nCache-Control: no-cache, no-store\r\nConnection: close\r\n\r\n"
@@ -80,12 +88,12 @@ final class StreamServer: Sendable {
         if isNews { wake() }
     }
 
-    private func wake() { eventfd_write(wakeUp, 1) }
+    private func wake() { eventfd_write(wakeUp.descriptor, 1) }
 
     /// The thread's own: who is there.
     private struct Room {
         let monitor: Monitor<State>
-        let wakeUp: Int32
+        let wakeUp: WakeUp
         let sockets: [Int32]
         let head: [UInt8]
         let header: [UInt8]
@@ -94,7 +102,7 @@ final class StreamServer: Sendable {
 
         mutating func run() {
             while true {
-                var waits = [pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)]
+                var waits = [pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0)]
                 waits += sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
                 waits += listeners.map { listener in
                     let wish = listener.waiting.isEmpty ? POLLIN : POLLIN | POLLOUT
@@ -102,7 +110,7 @@ final class StreamServer: Sendable {
                 }
                 guard unsafe poll(&waits, nfds_t(waits.count), -1) >= 0 || errno == EINTR else { break }
                 var count: eventfd_t = 0
-                unsafe eventfd_read(wakeUp, &count)
+                unsafe eventfd_read(wakeUp.descriptor, &count)
                 let (pieces, isClosed) = monitor.withLock { state in
                     defer { state.pieces = [] }
                     return (state.pieces, state.isClosed)
@@ -126,7 +134,6 @@ final class StreamServer: Sendable {
             }
             for listener in listeners { Socket.close(listener.descriptor) }
             for place in sockets { Socket.close(place) }
-            Socket.close(wakeUp)
         }
 
         private mutating func remove(_ index: Int) {

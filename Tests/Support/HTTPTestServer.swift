@@ -53,14 +53,16 @@ public final class HTTPTestServer: Sendable {
 
     /// Ends all connections and threads. Call it in the test's `defer`.
     public func stop() {
-        let threads = state.withLock { state in
-            let threads = state.isStopping ? [] : state.threads
+        let threads = state.withLock { state -> [TestThread]? in
+            // Only once: after that the listener's number may be somebody else's.
+            if state.isStopping { return nil }
+            defer { state.threads = [] }
             state.isStopping = true
-            state.threads = []
             for gate in state.gates { gate.open() }
             for descriptor in state.connections.keys { shutdown(descriptor, Int32(SHUT_RDWR)) }
-            return threads
+            return state.threads
         }
+        guard let threads else { return }
         shutdown(listener, Int32(SHUT_RDWR))
         // The accepting thread first: it may still add one.
         for thread in threads { thread.join() }
@@ -69,7 +71,7 @@ public final class HTTPTestServer: Sendable {
             return state.threads
         }
         for thread in late { thread.join() }
-        if !threads.isEmpty { close(listener) }
+        close(listener)
     }
 
     private func acceptAll() {
