@@ -34,7 +34,8 @@ public struct AudioSource: Sendable {
     /// Whether the server makes the bytes when they are asked for, so that their number is not known before the end.
     public var isTranscoded = false
 
-    /// Makes a request for the song without its first seconds, where the server can leave them out.
+    /// Makes a request for the song without its first seconds, where the server can leave them out; else what comes before
+    /// a place is fetched and thrown away.
     public var requestFromSecond: (@Sendable (_ second: Int) -> HTTPRequest)?
 
     public init(

@@ -6,6 +6,7 @@ extension PlayerCore {
         stopAhead()
         current = slot
         setPaused(paused)
+        slot.offset = offset(for: slot, at: position)
         guard open(slot, isEager: true) else { return }
         start(slot, at: position)
     }
@@ -22,7 +23,7 @@ extension PlayerCore {
         if slot.stream != nil { return true }
         let (id, mailbox) = (slot.id, mailbox)
         do throws(PlayerError) {
-            slot.song = try cache.open(slot.source, for: id, isEager: isEager) { notice in
+            slot.song = try cache.open(slot.bytes, for: id, isEager: isEager) { notice in
                 mailbox.post(.fetch(id, notice))
             }
             return true
@@ -36,6 +37,14 @@ extension PlayerCore {
     func start(_ slot: Slot, at position: Duration) {
         if fade != nil { dropFade() }
         outputs.tap?.cut(through: loads)
+        let offset = offset(for: slot, at: position)
+        if offset != slot.offset {
+            // The old bytes may be awaited by libmpv until it gets the new ones.
+            if let song = slot.song { cache.close(song, for: slot.id) }
+            slot.song = nil
+            slot.offset = offset
+            guard open(slot, isEager: true) else { return }
+        }
         isInNext = false
         seekInFlight = nil
         isStarving = false
@@ -78,7 +87,8 @@ extension PlayerCore {
         slot.begin = position
         slot.outcome = nil
         var options: [(String, String)] = []
-        var opening = position
+        var opening = position - slot.offset
+        let bytes = slot.bytes
         if let song = slot.song {
             slot.generation = song.file.monitor.withLock { $0.generation }
             registry.add(song, number: slot.number)
@@ -88,7 +98,7 @@ extension PlayerCore {
             options += stream.options
         }
         if opening > .zero { options.append(("start", "+" + Self.seconds(opening))) }
-        if let end = slot.source.end { options.append(("end", "+" + Self.seconds(end))) }
+        if let end = bytes.end { options.append(("end", "+" + Self.seconds(end))) }
         if slot.gain?.byTags != nil, !deck.stopsAtOpening {
             deck.stopsAtOpening = true
             deck.handle.stopAtOpening()
@@ -99,7 +109,7 @@ extension PlayerCore {
         slot.givenLevel = level ?? 0
         let filters =
             outputs.filters(
-                of: slot.source,
+                of: bytes,
                 gain: slot.hasGainFilter ? level ?? 0 : nil,
                 load: slot.number,
                 start: opening
@@ -167,14 +177,19 @@ extension PlayerCore {
         guard let current, current.stream?.isSeekable != false else { return }
         let target = max(.zero, target)
         // With a tap too: it gets samples before libmpv drops those that come before the target.
-        guard current.isLoaded, current.outcome == nil, !isInNext, fade == nil, outputs.tap == nil else {
+        guard current.isLoaded, current.outcome == nil, !isInNext, fade == nil, outputs.tap == nil,
+            offset(for: current, at: target) == current.offset
+        else {
             start(current, at: target)
             return
         }
         seeks += 1
         current.begin = target
         seekInFlight = (seeks, false)
-        handle.command(["seek", Self.seconds(target), "absolute+exact"], tag: Tag(.seek, seeks).rawValue)
+        handle.command(
+            ["seek", Self.seconds(target - current.offset), "absolute+exact"],
+            tag: Tag(.seek, seeks).rawValue
+        )
         report(target, advances: false)
     }
 

@@ -253,7 +253,7 @@ extension PlayerCore {
             let duration = Duration.milliseconds(Int64(clamping: Duration(mpvSeconds: seconds).nanoseconds / 1_000_000))
             // A decoder guesses the length of bytes that have no known end.
             if slot.source.isTranscoded, slot.source.duration != nil { return }
-            durationIs(duration, slot)
+            durationIs(duration + slot.offset, slot)
         case .audioCodec:
             deck.decoder.codec = value.text ?? ""
             song(on: deck).map(formatIs)

@@ -176,7 +176,9 @@ extension PlayerCore {
             fade?.length = end - start
             settleTap(to: next.number, isFinal: true)
         } else if outputs.hasDevice, let fade {
-            handle.command(["af", "add", Self.fadeFilter("out", from: fade.start, length: fade.length)])
+            handle.command([
+                "af", "add", Self.fadeFilter("out", from: fade.start - current.offset, length: fade.length),
+            ])
             self.fade?.isFiltered = true
         }
         fade?.stage = .ready

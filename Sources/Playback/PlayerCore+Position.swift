@@ -6,6 +6,24 @@ extension PlayerCore {
         return (current.isSounding || isInNext) && !isPaused && !isStarving
     }
 
+    /// Where in the song the bytes had best begin, so that a position is heard soon: zero for all of them.
+    ///
+    /// Of what the server makes when it is asked, a place far ahead would come only after all that is before it.
+    func offset(for slot: Slot, at position: Duration) -> Duration {
+        guard slot.source.requestFromSecond != nil else { return .zero }
+        let isWhole =
+            slot.offset == .zero ? slot.song?.isComplete ?? cache.holds(slot.source) : cache.holds(slot.source)
+        if isWhole || position < Self.reach { return .zero }
+        if slot.song != nil, position >= slot.offset {
+            let heard = slot === current && slot.isAnnounced ? self.position.elapsed(at: monotonicNow()) : slot.offset
+            if slot.song?.isComplete == true || position <= heard + Self.reach { return slot.offset }
+        }
+        return .seconds(position.components.seconds)
+    }
+
+    /// So far ahead of what is heard the bytes are there, or soon will be.
+    private static let reach = Duration.seconds(10)
+
     /// Asks libmpv where the song is that it plays.
     func askPosition() {
         guard let slot = playing, slot.isSounding else { return }
@@ -26,6 +44,7 @@ extension PlayerCore {
             var clock = Duration(mpvSeconds: max(0, seconds))
             // A live stream has no places: its clock begins anew with each connection.
             if current.stream?.isSeekable == false { clock += current.begin }
+            clock += current.offset
             // The listener stands at the beginning until the output has played what it held before.
             let elapsed = max(clock, min(current.begin, current.knownEnd ?? current.begin))
             // Outputs without a clock show no underrun, so libmpv does not notice that it stands.

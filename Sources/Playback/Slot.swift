@@ -1,3 +1,5 @@
+import SubsonicKit
+
 /// A song that libmpv has or will get: the current one or the next one. Belongs to the player's thread.
 final class Slot {
     /// How the song was over before the listener heard of it.
@@ -31,6 +33,8 @@ final class Slot {
     var isAnnounced = false
     /// Where the latest load or seek went. libmpv's clock begins before it, by what the output holds.
     var begin = Duration.zero
+    /// Where the bytes at hand begin in the song; libmpv's clock counts from there.
+    var offset = Duration.zero
     /// Sound has come since the latest load.
     var isSounding = false
     var outcome: Outcome?
@@ -48,6 +52,22 @@ final class Slot {
         self.source = source
         gain = source.gain
         stream = source.stream.map(RemoteStream.init)
+    }
+
+    /// The song from `offset` on, as libmpv and the cache see it.
+    var bytes: AudioSource {
+        guard offset > .zero, let request = source.requestFromSecond else { return source }
+        let second = Int(offset.components.seconds)
+        var part = source
+        part.cacheKey += "@\(second)"
+        part.duration = source.duration.map { $0 - offset }
+        part.end = source.end.map { $0 - offset }
+        part.request = { start in
+            var request = request(second)
+            request.rangeStart = start
+            return request
+        }
+        return part
     }
 
     /// Where the song ends: by the decoder, else the library, or before that where only a part is wanted.

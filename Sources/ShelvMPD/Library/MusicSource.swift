@@ -15,6 +15,8 @@ final class MusicSource: Sendable {
     let store: Store
     let log: Log
     private let transcoding: Transcoding?
+    /// Whether the server can leave out the first seconds of what it makes.
+    private let takesTimeOffset = Mutex(false)
     private let firstByteTimeout: Duration
     private let stallTimeout: Duration
     let syncConfiguration: LibrarySyncConfiguration
@@ -133,6 +135,14 @@ final class MusicSource: Sendable {
             return request
         }
         source.isTranscoded = transcoding != nil
+        if transcoding != nil, takesTimeOffset.withLock({ $0 }) {
+            source.requestFromSecond = { [client] second in
+                var request = client.streamRequest(songID: songID, transcoding: transcoding, timeOffset: second)
+                request.firstByteTimeout = firstByte
+                request.stallTimeout = stall
+                return request
+            }
+        }
         return source
     }
 
@@ -142,6 +152,22 @@ final class MusicSource: Sendable {
         let isSmall = transcoding.maximumBitRate.map { (bitRate ?? .max) <= $0 } ?? true
         let isThere = transcoding.format.map { $0.lowercased() == suffix.lowercased() } ?? true
         return isSmall && isThere ? nil : transcoding
+    }
+
+    /// Finds out whether the server can leave out the first seconds of what it makes; tries until it answers.
+    func learnTimeOffset() async {
+        guard transcoding != nil else { return }
+        while !Task.isCancelled {
+            do throws(SubsonicError) {
+                let extensions = try await client.openSubsonicExtensions()
+                takesTimeOffset.withLock { $0 = extensions.contains { $0.name == "transcodeOffset" } }
+                return
+            } catch {
+                // Servers that know no extensions have none.
+                if error.serverCode != nil { return }
+            }
+            try? await Task.sleep(for: .seconds(60))
+        }
     }
 
     /// Ends all transfers and their threads.

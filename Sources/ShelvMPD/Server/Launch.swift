@@ -103,7 +103,10 @@ enum Launch {
             }
             // Lives as long as the server: begins when there is one to show things to, ends by `cancel` below.
             sync.withLock { tasks in
-                tasks = [Task { await source.keepInSync(core) }, Task { await source.keepPlaylists(core) }]
+                tasks = [
+                    Task { await source.keepInSync(core) }, Task { await source.keepPlaylists(core) },
+                    Task { await source.learnTimeOffset() },
+                ]
             }
             return server
         }
