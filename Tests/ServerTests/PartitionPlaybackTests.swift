@@ -43,6 +43,36 @@ import Testing
         #expect(server.player.takeCalls() == [.preload(PlaybackID(3), key: "First-3")])
     }
 
+    /// The goal is 30 ms from the sound to the client; this is the way from the player.
+    @Test func anIdleClientHearsOfTheNextSongAtOnce() throws {
+        let (server, _, _) = try Self.playing()
+        let client = try server.client()
+        client.send("idle player\n")
+        let begin = monotonicMilliseconds()
+        server.player.report(.audible(PlaybackID(2)))
+        #expect(try client.reply() == ["changed: player", "OK"])
+        let time = monotonicMilliseconds() - begin
+        #expect(time < 500, "\(time) ms")
+    }
+
+    @Test func theErrorOfALostDeviceGoesWhenItIsBack() throws {
+        let (server, client, _) = try Self.playing()
+        server.player.report(.output(index: 0, problem: "gone"))
+        #expect(try client.value("error", of: "status") == "test: gone")
+        #expect(try client.value("state", of: "status") == "play")
+        server.player.report(.output(index: 0, problem: nil))
+        #expect(try client.value("error", of: "status") == nil)
+        // Told once: who clears it does not see it again.
+        server.player.report(.output(index: 0, problem: "gone"))
+        #expect(try client.ask("clearerror") == ["OK"])
+        server.player.report(.output(index: 0, problem: "gone"))
+        #expect(try client.value("error", of: "status") == nil)
+        // What has been told since stays.
+        server.player.report(.starving(PlaybackID(1), message: "no server"))
+        server.player.report(.output(index: 0, problem: nil))
+        #expect(try client.value("error", of: "status") == "no server")
+    }
+
     @Test func hasSongsFetchedThatComeLater() throws {
         let server = try TestServer { $0.songsAhead = 2 }
         let client = try server.client()

@@ -45,7 +45,7 @@ final class TestServer: Sendable {
                         seed: 1
                     ),
                     player: player,
-                    outputs: [OutputState(name: "test", plugin: "null", isEnabled: true)],
+                    outputs: [OutputState(name: "test", plugin: "null", isEnabled: true, isDevice: true)],
                     volume: 100,
                     songs: songs,
                     log: .silent,

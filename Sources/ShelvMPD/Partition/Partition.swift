@@ -274,9 +274,18 @@ final class Partition {
     /// Notes that an output works, or why it does not.
     func setOutputProblem(_ index: Int, _ problem: String?) {
         guard outputs.indices.contains(index), outputs[index].problem != problem else { return }
+        let output = outputs[index]
         outputs[index].problem = problem
-        if let problem { log.notice("Output \(outputs[index].name): \(problem)") }
+        if let problem { log.notice("Output \(output.name): \(problem)") }
         raise(.output)
+        guard output.isDevice else { return }
+        // As MPD, whose clients show it; gone when the device is back, unless something else is told by then.
+        if let problem {
+            setError("\(output.name): \(problem)", isTransient: false)
+        } else if let old = output.problem, errorMessage?.text == "\(output.name): \(old)" {
+            clearError()
+            raise(.player)
+        }
     }
 
     // MARK: Errors and events
@@ -307,5 +316,7 @@ struct OutputState {
     var isEnabled: Bool
     /// Whether the volume changes it.
     var hasVolume = true
+    /// Whether nothing is heard where it does not work.
+    var isDevice = false
     var problem: String?
 }

@@ -165,5 +165,6 @@ extension OutputState {
             case .stream: "httpd"
             }
         self.init(name: output.name, plugin: plugin, isEnabled: output.enabled, hasVolume: output.mixer != .none)
+        if case .device = output.kind { isDevice = true }
     }
 }
