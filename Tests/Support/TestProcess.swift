@@ -114,7 +114,12 @@ public final class TestProcess: Sendable {
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        // We ignore SIGPIPE; who writes into a pipeline must not.
+        var defaults = sigset_t()
+        unsafe sigemptyset(&defaults)
+        unsafe sigaddset(&defaults, SIGPIPE)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF))
 
         // `env` changes the folder and the variables: posix_spawn's own way for the folder is not standard yet.
         var command = ["env"]
