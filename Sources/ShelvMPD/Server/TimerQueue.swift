@@ -1,13 +1,12 @@
-import Glibc
+import CLinux
 
 /// A point on the monotonic clock, in nanoseconds.
 struct Instant: Comparable, Hashable, Sendable {
     var nanoseconds: Int64
 
     static var now: Instant {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        // Not `clock_gettime`: `timespec` is a type of two modules, and which of them it is depends on the other files.
+        Instant(nanoseconds: Int64(clamping: shelv_monotonic_now()))
     }
 
     func advanced(by duration: Duration) -> Instant {
