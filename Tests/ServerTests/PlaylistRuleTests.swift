@@ -161,6 +161,8 @@ import Testing
         // Songs went off the end one by one.
         #expect(base("abcd", sent: "axy", present: "ab", replaces: false) == "ab")
         #expect(base("abcd", sent: "axy", present: "ax", replaces: false) == "ax")
+        // A list was to be emptied, and is so in part: what is left is not somebody's.
+        #expect(base("abcde", sent: "", present: "bc") == "abcde")
     }
 
     // MARK: The store

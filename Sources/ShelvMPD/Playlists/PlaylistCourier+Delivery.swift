@@ -102,6 +102,8 @@ extension PlaylistCourier {
         if !replaces, base.starts(with: present), present.count >= zip(base, sent).prefix(while: { $0 == $1 }).count {
             return present
         }
+        // Nothing but removals so far, of which what was sent would have left none: it arrived in part.
+        if present.isSubsequence(of: base), !present.isSubsequence(of: sent) { return base }
         // Changed elsewhere since: whichever it is more like.
         return PlaylistMerge.distance(sent, present) <= PlaylistMerge.distance(base, present) ? sent : base
     }
@@ -320,4 +322,13 @@ extension PlaylistCourier {
 extension PlaylistTraits {
     /// Ids that go into an address: with UUIDs some 5 kB, where servers and proxies take 8.
     static let mostInQuery = 100
+}
+
+extension [String] {
+    /// Whether all of it stands in another list, in this order.
+    fileprivate func isSubsequence(of other: [String]) -> Bool {
+        var place = startIndex
+        for element in other where place < endIndex && self[place] == element { place += 1 }
+        return place == endIndex
+    }
 }
