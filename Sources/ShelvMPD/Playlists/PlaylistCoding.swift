@@ -90,6 +90,8 @@ enum PlaylistCoding {
         writer.number(UInt64(attempt.knownIDs.count))
         for id in attempt.knownIDs { writer.text(id) }
         writer.entries(attempt.entries)
+        writer.number(attempt.base == nil ? 0 : 1)
+        if let base = attempt.base { writer.entries(base) }
         return writer.bytes
     }
 
@@ -99,7 +101,9 @@ enum PlaylistCoding {
         let title = try reader.text()
         var knownIDs: [String] = []
         for _ in 0..<(try reader.count()) { knownIDs.append(try reader.text()) }
-        return PlaylistAttempt(title: title, knownIDs: knownIDs, entries: try reader.entries())
+        var attempt = PlaylistAttempt(title: title, knownIDs: knownIDs, entries: try reader.entries())
+        if try reader.number() == 1 { attempt.base = try reader.entries() }
+        return attempt
     }
 
     private struct Writer {

@@ -42,7 +42,7 @@ extension PlaylistCourier {
         var result = content
         let present = content.songIDs
         let base = Self.effectiveBase(
-            delivery.base.compactMap(\.songID),
+            (attempt?.base ?? delivery.base).compactMap(\.songID),
             attempt,
             present,
             isNew: delivery.remoteID == nil,
@@ -56,7 +56,8 @@ extension PlaylistCourier {
             let new = PlaylistAttempt(
                 title: delivery.title,
                 knownIDs: attempt?.knownIDs ?? [],
-                entries: merged.map { .song($0) }
+                entries: merged.map { .song($0) },
+                base: base.map { .song($0) }
             )
             try await keepAttempt(new, delivery.key)
             attempt = new

@@ -82,4 +82,7 @@ struct PlaylistAttempt: Sendable, Hashable {
     var knownIDs: [String]
     /// The whole list as it was to be.
     var entries: [PlaylistEntry]
+    /// The list that the edits were made on, as far as was known then; nil where that is the record's base. An attempt
+    /// before this one may have arrived without an answer.
+    var base: [PlaylistEntry]?
 }
