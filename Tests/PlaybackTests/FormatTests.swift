@@ -54,10 +54,6 @@ struct FormatTests {
             let worst = zip(whole, firstChannel(tone.pcm)).map { abs(Int($0) - Int($1)) }.max() ?? .max
             #expect(worst <= 1)
         }
-        let formats = fixture.events.compactMap {
-            if case .format(one, let format) = $0 { format.description } else { nil }
-        }
-        #expect(formats.last == row.audio)
         let lengths = fixture.events.compactMap { if case .duration(one, let length) = $0 { length } else { nil } }
         #expect(lengths.allSatisfy { abs(($0 - .seconds(2)).seconds) < 0.06 } && !lengths.isEmpty, "\(lengths)")
 
@@ -73,6 +69,11 @@ struct FormatTests {
         let found = rest.dropFirst(8820).prefix(4410)
         let worst = zip(found, wanted).map { abs(Int($0) - Int($1)) }.max() ?? .max
         #expect(worst < (row.slack == 0 ? 2 : 2600), "\(worst)")
+        // Two seconds without a clock may be over before libmpv has told; it tells by the second time.
+        let formats = fixture.events.compactMap {
+            if case .format(_, let format) = $0 { format.description } else { nil }
+        }
+        #expect(formats.last == row.audio)
     }
 
     @Test(arguments: [("mp3", 128), ("wav", 1411)])

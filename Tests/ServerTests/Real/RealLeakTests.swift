@@ -61,7 +61,9 @@ struct RealLeakTests {
         }
         #expect(after.descriptors <= before.descriptors + 3, "\(before) \(after)")
         #expect(after.threads <= before.threads + 3, "\(before) \(after)")
-        #expect(after.memory <= before.memory + 16 * 1024, "\(before) \(after)")
+        // The heap takes some hundred changes to find its size; what leaks shows in the long run.
+        let growth = (Self.changes > 1_000 ? 32 : 64) * 1024
+        #expect(after.memory <= before.memory + growth, "\(before) \(after)")
         let cache = TemporaryFolder.names(in: instance.folder.path("cache/audio"))
         #expect(cache.count <= 2 * library.songs.count && !cache.contains { $0.hasSuffix(".new") }, "\(cache.count)")
     }
