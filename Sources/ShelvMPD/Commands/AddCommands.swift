@@ -131,12 +131,12 @@ struct QueueAddition: Sendable {
     private enum Songs: Sendable {
         case library(LibrarySnapshot, SongSelection)
         /// Of the stored playlist of this name.
-        case playlist(String, ArraySlice<PlaylistEntry>)
+        case playlist(String, LibrarySnapshot, [PlaylistSong])
 
         var count: Int {
             switch self {
             case .library(_, let songs): songs.count
-            case .playlist(_, let entries): entries.count
+            case .playlist(_, _, let songs): songs.count
             }
         }
     }
@@ -150,9 +150,15 @@ struct QueueAddition: Sendable {
         self.placement = placement
     }
 
-    /// What the library does not have is passed over.
-    init(_ entries: ArraySlice<PlaylistEntry>, ofPlaylist name: String, at placement: Placement?) {
-        songs = .playlist(name, entries)
+    /// Looks the songs up, some microseconds for each: not for the core when they are many. What the library does not
+    /// have is passed over.
+    init(
+        _ entries: ArraySlice<PlaylistEntry>,
+        ofPlaylist name: String,
+        in library: LibrarySnapshot,
+        at placement: Placement?
+    ) {
+        songs = .playlist(name, library, entries.compactMap { PlaylistSong($0, in: library) })
         self.placement = placement
     }
 
@@ -160,12 +166,12 @@ struct QueueAddition: Sendable {
     private func keys(_ range: Range<Int>, _ context: CommandContext) -> [SongKey] {
         switch songs {
         case .library(let library, let songs): return context.server.songs.keys(for: songs[range], of: library)
-        case .playlist(_, let entries):
-            let part = entries[(entries.startIndex + range.lowerBound)..<(entries.startIndex + range.upperBound)]
-            let library = context.server.library
-            return part.compactMap { entry in
-                if case .stream(let stream) = entry { return context.partition.key(for: stream) }
-                return library.song(entry).map { context.server.songs.key(for: $0) }
+        case .playlist(_, let library, let songs):
+            return songs[range].flatMap { song in
+                switch song {
+                case .library(let song): context.server.songs.keys(for: CollectionOfOne(song), of: library)
+                case .stream(let stream): [context.partition.key(for: stream)]
+                }
             }
         }
     }
@@ -185,7 +191,7 @@ struct QueueAddition: Sendable {
         } else if !keys.isEmpty {
             _ = try insert(keys, context) { queue throws(QueueError) in try queue.append(contentsOf: keys) }
         }
-        if case .playlist(let name, _) = songs { context.partition.lastLoadedPlaylist = name }
+        if case .playlist(let name, _, _) = songs { context.partition.lastLoadedPlaylist = name }
         added += piece.count
         return added < songs.count
     }

@@ -89,13 +89,18 @@ enum StoredPlaylistCommands {
             let filter = try library.compile(wanted)
             var matches: [PlaylistMatches.Match] = []
             for (position, entry) in entries.enumerated() {
-                if case .stream(let stream) = entry {
-                    let tags = stream.tags.map { (tag: $0.tag, text: $0.text) }
-                    guard filter.matches(uri: stream.shownURI, tags: tags, priority: 0) else { continue }
-                    matches.append(PlaylistMatches.Match(position: position, song: .stream(stream)))
-                } else if let song = library.song(entry), filter.matches(song) {
-                    matches.append(PlaylistMatches.Match(position: position, song: .library(song)))
-                }
+                guard let song = PlaylistSong(entry, in: library) else { continue }
+                let isMatch =
+                    switch song {
+                    case .library(let song): filter.matches(song)
+                    case .stream(let stream):
+                        filter.matches(
+                            uri: stream.shownURI,
+                            tags: stream.tags.map { ($0.tag, $0.text) },
+                            priority: 0
+                        )
+                    }
+                if isMatch { matches.append(PlaylistMatches.Match(position: position, song: song)) }
             }
             try filter.checkExpense()
             let part = query.window.map { $0.clipped(to: matches.count) } ?? 0..<matches.count
@@ -109,9 +114,10 @@ enum StoredPlaylistCommands {
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
         let placement = try arguments.count > 2 ? Placement(arguments.insertPosition(2)) : nil
         let name = arguments.text(0)
-        return try plan(context, arguments, cost: { _ in 1 }) { entries in
+        let library = context.server.library
+        return try plan(context, arguments, cost: { range.clipped(to: $0.count).count }) { entries in
             let part = entries[range.clipped(to: entries.count)]
-            return .addition(QueueAddition(part, ofPlaylist: name, at: placement))
+            return .addition(QueueAddition(part, ofPlaylist: name, in: library, at: placement))
         }
     }
 
@@ -145,12 +151,7 @@ enum StoredPlaylistCommands {
 struct PlaylistMatches: ReplySource {
     struct Match: Sendable {
         var position: Int
-        var song: Song
-    }
-
-    enum Song: Sendable {
-        case library(SongIndex)
-        case stream(StreamSong)
+        var song: PlaylistSong
     }
 
     private let library: LibrarySnapshot

@@ -42,6 +42,23 @@ struct PlaylistReply: ReplySource {
     }
 }
 
+/// What an entry of a playlist plays.
+enum PlaylistSong: Sendable {
+    case library(SongIndex)
+    case stream(StreamSong)
+
+    /// Nil for a song that the library does not have.
+    init?(_ entry: PlaylistEntry, in library: LibrarySnapshot) {
+        if case .stream(let stream) = entry {
+            self = .stream(stream)
+        } else if let song = library.song(entry) {
+            self = .library(song)
+        } else {
+            return nil
+        }
+    }
+}
+
 extension LibrarySnapshot {
     /// The song that an entry of a playlist is; nil for one that the library does not have.
     func song(_ entry: PlaylistEntry) -> SongIndex? {
