@@ -31,14 +31,17 @@ final class PlaylistServer {
         let saved = PlaylistShelf.Saved(
             settings: PlaylistShelf.Settings(user: "me", maximumLength: maximumLength),
             playlists: try await SavedPlaylists.load(from: store, server: id),
-            store: store,
-            server: id,
             log: .silent
         )
+        let journal = try await JournalWriter.opening(store, server: id)
         let core = server.core
         // It is there once it answers.
         _ = try server.client().ask("ping")
-        server.onCore { $0.playlists = PlaylistShelf(saved) }
+        server.onCore { server in
+            let journal = journal()
+            server.journal = journal
+            server.playlists = PlaylistShelf(saved, journal)
+        }
         work = Task { await PlaylistCourier(remote, store: store, log: .silent).work(for: core) }
     }
 

@@ -36,8 +36,6 @@ extension MusicSource {
                 maximumLength: configuration.maxPlaylistLength
             ),
             playlists: saved,
-            store: store,
-            server: id,
             log: log
         )
     }
@@ -48,18 +46,15 @@ extension PlaylistShelf {
     struct Saved: Sendable {
         var settings: Settings
         var playlists: SavedPlaylists
-        var store: Store
-        var server: ServerID
         var log: Log
     }
 
     /// The shelf of a server, with what the last run left.
-    convenience init(_ saved: Saved) {
-        let lastEdit = saved.playlists.lastEdit
+    convenience init(_ saved: Saved, _ journal: JournalWriter) {
         self.init(
             saved.settings,
             saved: saved.settings.isEnabled ? saved.playlists : SavedPlaylists(),
-            journal: JournalWriter(saved.store, server: saved.server, lastID: lastEdit),
+            journal: journal,
             log: saved.log
         )
     }

@@ -116,7 +116,6 @@ struct SavedPlaylists: Sendable {
     var rows: [PlaylistRow] = []
     var edits: [JournalEntry] = []
     var lastKey: Int64 = 0
-    var lastEdit: Int64 = 0
 
     /// Reads them for one server.
     static func load(from store: Store, server: ServerID) async throws -> SavedPlaylists {
@@ -124,8 +123,7 @@ struct SavedPlaylists: Sendable {
             SavedPlaylists(
                 rows: try PlaylistTable.rows(for: server.text, in: database),
                 edits: try Journal.entries(of: .playlist, for: server.text, in: database),
-                lastKey: try PlaylistTable.lastKey(in: database),
-                lastEdit: try Journal.lastID(in: database)
+                lastKey: try PlaylistTable.lastKey(in: database)
             )
         }
     }

@@ -36,6 +36,7 @@ enum Launch {
         let core = try Core()
         let library = source.shown.withLock { $0 }
         let playlists = try await source.savedPlaylists(configuration)
+        let journal = try await JournalWriter.opening(store, server: source.id)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let playerClosed = Semaphore()
         let player = try MPVPlayer(
@@ -90,7 +91,9 @@ enum Launch {
                 partition: partition,
                 access: AccessRules(configuration)
             )
-            server.playlists = PlaylistShelf(playlists)
+            let journal = journal()
+            server.journal = journal
+            server.playlists = PlaylistShelf(playlists, journal)
             server.covers = source.covers(configuration, core)
             server.fetchPlaylist = { address, whenDone in source.fetchPlaylist(address, whenDone) }
             for listener in listeners { try server.listen(listener) }

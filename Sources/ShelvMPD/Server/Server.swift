@@ -23,6 +23,8 @@ final class Server {
     private(set) var library: LibrarySnapshot
     let songs: SongTable
     let defaultPartition: Partition
+    /// What was accepted and is not on the server yet; nil where nothing is kept.
+    var journal: JournalWriter?
     /// The stored playlists.
     var playlists = PlaylistShelf() { didSet { playlists.server = self } }
     /// The update job under way and the number of the last one.

@@ -78,7 +78,8 @@ enum Journal {
     }
 }
 
-/// Writes acts of clients into the journal, in order. Owned by the core.
+/// Writes acts of clients into the journal, in order: the only one for its store, whatever the kinds, because it gives out the
+/// numbers. Owned by the core.
 final class JournalWriter {
     let store: Store
     /// The server that the acts are for.
@@ -90,6 +91,13 @@ final class JournalWriter {
         self.store = store
         self.server = server
         self.lastID = lastID
+    }
+
+    /// The writer that goes on behind what the store has; any thread.
+    /// - Returns: what makes it, on the core.
+    static func opening(_ store: Store, server: ServerID) async throws -> @Sendable () -> JournalWriter {
+        let lastID = try await store.read { database throws(StoreError) in try Journal.lastID(in: database) }
+        return { JournalWriter(store, server: server, lastID: lastID) }
     }
 
     /// Adds an act.
