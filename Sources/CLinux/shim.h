@@ -51,6 +51,13 @@ static inline uint64_t shelv_monotonic_now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+// Unix time in milliseconds.
+static inline int64_t shelv_wall_milliseconds(void) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static inline int shelv_cond_init_monotonic(pthread_cond_t *condition) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

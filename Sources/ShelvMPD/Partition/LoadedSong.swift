@@ -51,9 +51,11 @@ struct LoadedSong {
         awaitedSeeks = seeks
     }
 
-    /// Takes what the player has reported.
-    mutating func take(_ position: PlaybackPosition) {
-        if position.seeks >= awaitedSeeks { self.position = position }
+    /// Takes what the player has reported. Returns whether it is news.
+    mutating func take(_ position: PlaybackPosition) -> Bool {
+        guard position.seeks >= awaitedSeeks else { return false }
+        self.position = position
+        return true
     }
 
     /// How long it has sounded, leaving out what was jumped over.

@@ -39,6 +39,8 @@ final class Partition {
     /// How many songs are fetched that follow the next one, and which ones are.
     var songsAhead = 0
     private var entriesAhead: [EntryID] = []
+    /// Follows how much is heard of each song.
+    let plays = PlayTracker()
     /// How long songs have sounded since the start, without the present one.
     var heard = Duration.zero
 
@@ -121,8 +123,11 @@ final class Partition {
                 let position = time + start(of: loaded?.entry)
                 seekCalls += 1
                 loaded?.expect(elapsed: position, seeks: seekCalls)
+                plays.stands()
                 player.seek(to: position)
             case .stop:
+                // What is taken out of the queue was not wanted; what is stopped may be.
+                plays.left(isChoice: loaded.map { queue.entry(id: $0.entry) == nil } ?? false)
                 unload()
                 player.stop()
             }
@@ -140,12 +145,14 @@ final class Partition {
     private func load(_ entry: EntryID, at time: Duration, paused: Bool) {
         unload()
         guard let source = source(of: entry) else {
+            plays.left(isChoice: true)
             fail(entry, "The song is not on the server any more")
             return
         }
         let playback = nextPlayback()
         let position = time + start(of: entry)
         loaded = LoadedSong(playback: playback, entry: entry, elapsed: position, duration: source.duration)
+        plays.begins(entry, key: queue.entry(id: entry)?.key, length: source.duration, at: time)
         player.load(playback, source, at: position, paused: paused)
     }
 

@@ -17,7 +17,7 @@ extension Partition {
             raise(.player)
         case .position(let playback, let position):
             guard loaded?.playback == playback else { return }
-            loaded?.take(position)
+            if loaded?.take(position) == true { plays.moved(to: position) }
         case .committed(let playback):
             guard let next = preloaded, next.playback == playback else { return }
             preloaded?.isCommitted = true
@@ -27,6 +27,7 @@ extension Partition {
             changed(to: next)
         case .ended(let playback, .endOfFile):
             guard let song = loaded, song.playback == playback else { return }
+            plays.left(isChoice: false)
             unload()
             report { $0.trackEnded(song.entry) }
         case .ended(_, .stopped), .closed: break
@@ -47,6 +48,7 @@ extension Partition {
         case .duration(let playback, let duration):
             guard loaded?.playback == playback else { return }
             loaded?.duration = duration
+            plays.lengthIs(duration)
         case .seekable(let playback, let isSeekable):
             guard loaded?.playback == playback else { return }
             loaded?.isSeekable = isSeekable
@@ -59,6 +61,7 @@ extension Partition {
 
     /// The listener hears the preloaded song now.
     private func changed(to next: PreloadedSong) {
+        plays.left(isChoice: false)
         unload()
         var song = LoadedSong(
             playback: next.playback,
@@ -68,6 +71,7 @@ extension Partition {
         )
         song.hasSounded = true
         loaded = song
+        plays.begins(next.entry, key: queue.entry(id: next.entry)?.key, length: song.duration, at: .zero)
         report { $0.trackChanged(to: next.entry) }
     }
 
@@ -75,15 +79,18 @@ extension Partition {
         guard let song = loaded, song.playback == playback else { return }
         if song.entry != queue.currentID {
             // Its end, in the commit window: the listener is at the next one already.
+            plays.left(isChoice: false)
             unload()
             report { $0.trackEnded(song.entry) }
             return
         }
         switch failure {
         case .permanent(let message):
+            plays.left(isChoice: false)
             log.notice("Cannot play an entry of the queue: \(message)")
             fail(song.entry, message)
         case .transport(let message):
+            plays.stands()
             setError(message, isTransient: false)
             report { $0.transportFailed(song.entry) }
         }

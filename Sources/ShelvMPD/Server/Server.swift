@@ -31,9 +31,14 @@ final class Server {
     var updates = UpdateJobs()
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
     var fetchPlaylist:
-        ((StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) -> Void)?
+        (
+            @Sendable (StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) ->
+                Void
+        )?
     /// How the comparison with the Subsonic server stands.
     var syncReport = SyncReport()
+    /// Who is told what was listened to.
+    var playObservers: [any PlayObserver] = []
     /// The pictures of songs and folders; nil where there is nobody to ask.
     var covers: Covers?
     /// Starts a comparison with the server; set by whoever syncs.
@@ -80,6 +85,7 @@ final class Server {
         workers = WorkerPool(count: 2)
         maximumConnections = configuration.maxConnections ?? Self.connectionsForFileLimit()
         playlists.server = self
+        partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }
     }
 
     // MARK: Listening

@@ -1,0 +1,117 @@
+import CLinux
+import Playback
+import QueueEngine
+
+/// Follows what a partition's player does with its songs, and tells what becomes of each play. Owned by the core.
+///
+/// A play begins when a song sounds and ends when another one takes its place, or the same one from its beginning. A
+/// pause, a jump, a lost connection or a restart of the program does not end it.
+final class PlayTracker {
+    /// One play of one entry.
+    struct Play: Sendable, Equatable {
+        let entry: EntryID
+        let key: SongKey
+        var watch: PlayWatch
+        /// When it could be heard first, Unix time in milliseconds; nil before that.
+        var start: Int64?
+    }
+
+    /// What is told of a play.
+    enum Report: Sendable, Equatable {
+        /// It can be heard: for the first time, or after a restart of the program.
+        case began(Play)
+        /// It counts as played.
+        case due(Play)
+        /// It sounds at this place, or stands there.
+        case paced(Play, elapsed: Duration, advances: Bool)
+        /// It is over.
+        /// - Parameter isSkip: whether the listener has gone on to something else before it counted.
+        case left(Play, isSkip: Bool)
+    }
+
+    /// Whom it is told. Called in the middle of an edit: must not edit.
+    var report: ((Report) -> Void)?
+    private(set) var current: Play?
+    private var advances = false
+
+    // MARK: What happens
+
+    /// A song is loaded, or is heard in the place of the one before.
+    /// - Parameters:
+    ///   - length: as far as it is known.
+    ///   - position: where it begins.
+    func begins(_ entry: EntryID, key: SongKey?, length: Duration?, at position: Duration) {
+        if let play = current, play.entry == entry, play.key == key, position > .zero || isRestored {
+            // The same play goes on: the player has lost the song, or the program was started again.
+            isRestored = false
+            take(.left(at: Self.now))
+            if let length { current?.watch.length = length }
+            advances = false
+            return
+        }
+        left(isChoice: true)
+        guard let key else { return }
+        current = Play(entry: entry, key: key, watch: PlayWatch(length: length))
+    }
+
+    /// The player tells where it is.
+    func moved(to position: PlaybackPosition) {
+        take(.position(elapsed: position.elapsed, at: position.time, advances: position.advances))
+        guard let current, current.start != nil, advances != position.advances else { return }
+        advances = position.advances
+        report?(.paced(current, elapsed: position.elapsed, advances: advances))
+    }
+
+    /// The song's length is known better.
+    func lengthIs(_ length: Duration) { current?.watch.length = length }
+
+    /// Nothing is heard until the player tells where it is.
+    func stands() {
+        take(.sought(at: Self.now))
+        // What comes next is told, as it comes somewhere else.
+        advances = false
+    }
+
+    /// The song is over.
+    /// - Parameter isChoice: whether the listener wants to hear something else.
+    func left(isChoice: Bool) {
+        take(.left(at: Self.now))
+        guard let play = current else { return }
+        current = nil
+        advances = false
+        isRestored = false
+        guard play.start != nil else { return }
+        report?(.left(play, isSkip: isChoice && !play.watch.isDue && play.watch.threshold != nil))
+    }
+
+    // MARK: Restarts
+
+    private var isRestored = false
+
+    /// Takes up a play of the last run; it goes on if its entry is the first one that is loaded.
+    func restore(_ play: Play) {
+        current = play
+        isRestored = true
+    }
+
+    // MARK: Inner
+
+    private func take(_ event: PlayWatch.Event) {
+        guard let news = current?.watch.take(event) else { return }
+        for item in news {
+            switch item {
+            case .began(let moment):
+                if current?.start == nil {
+                    current?.start = Self.wallClock - Int64(clamping: (Self.now - min(Self.now, moment)) / 1_000_000)
+                }
+                if let current { report?(.began(current)) }
+            case .due: if let current { report?(.due(current)) }
+            }
+        }
+    }
+
+    private static var now: UInt64 { shelv_monotonic_now() }
+
+    /// Unix time in milliseconds.
+    static var wallClock: Int64 { shelv_wall_milliseconds() }
+}
