@@ -42,6 +42,7 @@ enum ACKMapping {
         case .tooLarge: ACK(.playlistMax, "Stored playlist is too large")
         case .readOnly(.owner(let owner)): ACK(.permission, "The playlist belongs to \(owner)")
         case .readOnly(.readonly): ACK(.permission, "The server makes the playlist itself; it cannot be edited")
+        case .readOnly(.madeUp): ACK(.permission, "The playlist is made up of other things; it cannot be edited")
         case .notForServer: ACK(.argument, "A playlist of the server can only hold its own songs")
         case .disabled: ACK(.unknown, "Stored playlists are disabled")
         }

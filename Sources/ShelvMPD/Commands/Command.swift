@@ -105,6 +105,8 @@ enum LibraryAnswer: Sendable {
     case edit(@Sendable (CommandContext, inout Reply) throws -> Void)
     /// A playlist of the network is needed first.
     case remotePlaylist(StreamAddress, then: @Sendable ([PlaylistEntry]) throws -> LibraryAnswer)
+    /// The entries of a playlist are to be fetched first.
+    case playlistFetch(PlaylistFetch, then: @Sendable ([PlaylistEntry]) throws -> LibraryAnswer)
     /// A picture is needed first: the first that any of the sources has, nil if none has. Looked for without holding
     /// anything; goes on on the core.
     case cover([CoverSource], then: @Sendable (CommandContext, Cover?) throws -> LibraryAnswer)

@@ -122,10 +122,10 @@ enum DatabaseCommands {
     private static func listDirectory(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
         let path = try arguments.isEmpty ? LibraryPath([]) : LibraryPath(arguments[0], allowsRootSlash: true)
         let mask = context.session.tagMask
-        var playlists: PlaylistBook?
+        var playlists: PlaylistListing?
         if path.bytes.isEmpty, !context.session.features.contains(.hidePlaylistsInRoot) {
             context.server.playlists.noteUse()
-            playlists = context.server.playlists.book
+            playlists = context.server.playlists.listing
         }
         let library = context.server.libraryContext(of: context.session)
         if let plan = library.onShelves(path.bytes, { $0.reply(contentsOf: $1, path: path.bytes, .full(mask)) }) {
@@ -241,10 +241,10 @@ extension ShelfCatalog {
 struct RootReply: ReplySource {
     private var directory: any ReplySource
     private let hasShelves: Bool
-    private let playlists: PlaylistBook?
+    private let playlists: PlaylistListing?
     private var isAtEnd = false
 
-    init(directory: any ReplySource, hasShelves: Bool, playlists: PlaylistBook?) {
+    init(directory: any ReplySource, hasShelves: Bool, playlists: PlaylistListing?) {
         self.directory = directory
         self.hasShelves = hasShelves
         self.playlists = playlists

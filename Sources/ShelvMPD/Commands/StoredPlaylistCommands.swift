@@ -37,8 +37,8 @@ enum StoredPlaylistCommands {
 
     private static func listPlaylists(_ context: CommandContext, _: Arguments) -> LibraryPlan {
         context.server.playlists.noteUse()
-        let book = context.server.playlists.book
-        return LibraryPlan(cost: book.order.count) { .source(TextReply { book.append(to: &$0) }) }
+        let listing = context.server.playlists.listing
+        return LibraryPlan(cost: listing.count) { .source(TextReply { listing.append(to: &$0) }) }
     }
 
     private static func listURIs(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
@@ -115,7 +115,7 @@ enum StoredPlaylistCommands {
         let placement = try arguments.count > 2 ? Placement(arguments.insertPosition(2)) : nil
         let name = arguments.text(0)
         let library = context.server.library
-        return try plan(context, arguments, cost: { range.clipped(to: $0.count).count }) { entries in
+        return try plan(context, arguments, for: .load, cost: { range.clipped(to: $0.count).count }) { entries in
             let part = entries[range.clipped(to: entries.count)]
             return .addition(QueueAddition(part, ofPlaylist: name, in: library, at: placement))
         }
@@ -130,6 +130,7 @@ enum StoredPlaylistCommands {
     private static func plan(
         _ context: CommandContext,
         _ arguments: Arguments,
+        for use: VirtualPlaylistUse = .look,
         cost: ([PlaylistEntry]) -> Int,
         _ answer: @escaping @Sendable ([PlaylistEntry]) throws -> LibraryAnswer
     ) throws -> LibraryPlan {
@@ -140,6 +141,12 @@ enum StoredPlaylistCommands {
         }
         _ = try LibraryPath(name)
         guard !name.isEmpty else { throw ACK(.argument, "Bad relative path") }
+        if let virtual = context.server.playlists.virtual(named: name) {
+            switch virtual.content(for: use, of: context.server) {
+            case .made(let cost, let make): return LibraryPlan(cost: cost) { try answer(make()) }
+            case .fetched(let fetch): return LibraryPlan(cost: 1) { .playlistFetch(fetch, then: answer) }
+            }
+        }
         guard let playlist = context.server.playlists.book[name] else { throw PlaylistError.noSuchPlaylist }
         context.server.playlists.noteUse(of: playlist.key)
         let entries = playlist.entries
@@ -175,18 +182,5 @@ struct PlaylistMatches: ReplySource {
             output.append(UInt8(ascii: "\n"))
         }
         return !rest.isEmpty
-    }
-}
-
-extension PlaylistBook {
-    /// The records of all playlists: names and times.
-    func append(to output: inout [UInt8]) {
-        for playlist in all {
-            output.append(contentsOf: "playlist: ".utf8)
-            output.append(contentsOf: playlist.name.utf8)
-            output.append(contentsOf: "\nLast-Modified: ".utf8)
-            output.appendTimestamp(unixSeconds: playlist.lastModified)
-            output.append(UInt8(ascii: "\n"))
-        }
     }
 }

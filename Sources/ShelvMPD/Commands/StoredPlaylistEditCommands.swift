@@ -63,7 +63,7 @@ enum StoredPlaylistEditCommands {
                 try shelf.checkName(old)
                 try shelf.checkName(new)
                 let playlist = try shelf.existing(old)
-                if shelf.book[new] != nil { throw PlaylistError.existsAlready }
+                if shelf.hasPlaylist(named: new) { throw PlaylistError.existsAlready }
                 try shelf.edit(playlist.key, .rename(String(decoding: new, as: UTF8.self)), whenKept: whenKept)
             }
         }
@@ -79,13 +79,15 @@ enum StoredPlaylistEditCommands {
             return .keptEdit { context, whenKept in
                 let shelf = context.server.playlists
                 try shelf.checkName(name)
-                switch (mode, shelf.book[name]) {
-                case (.create, .some): throw PlaylistError.alreadyExists
-                case (.create, nil): try shelf.create(name, entries, whenKept: whenKept)
+                if mode == .create {
+                    if shelf.hasPlaylist(named: name) { throw PlaylistError.alreadyExists }
+                    return try shelf.create(name, entries, whenKept: whenKept)
+                }
+                switch (mode, try shelf.playlist(named: name)) {
                 case (_, nil): throw PlaylistError.noSuchPlaylist
                 case (.append, let playlist?):
                     try shelf.edit(playlist.key, .insert(entries, at: nil), whenKept: whenKept)
-                case (.replace, let playlist?): try shelf.edit(playlist.key, .replace(entries), whenKept: whenKept)
+                case (_, let playlist?): try shelf.edit(playlist.key, .replace(entries), whenKept: whenKept)
                 }
             }
         }
@@ -194,7 +196,7 @@ enum StoredPlaylistEditCommands {
                 try shelf.checkName(name)
                 if let position { try checkPosition(position, name, context) }
                 if entries.isEmpty { return whenKept(.success(())) }
-                if let playlist = shelf.book[name] {
+                if let playlist = try shelf.playlist(named: name) {
                     let place = position == playlist.entries.count ? nil : position
                     try shelf.edit(playlist.key, .insert(entries, at: place), whenKept: whenKept)
                 } else {
@@ -207,7 +209,7 @@ enum StoredPlaylistEditCommands {
     private static func checkPosition(_ position: Int, _ name: [UInt8], _ context: CommandContext) throws {
         let shelf = context.server.playlists
         try shelf.checkName(name)
-        if position > shelf.book[name]?.entries.count ?? 0 { throw PlaylistError.badPosition }
+        if try position > shelf.playlist(named: name)?.entries.count ?? 0 { throw PlaylistError.badPosition }
     }
 
     private static let nothing = LibraryPlan(cost: 1) { .source(TextReply { _ in }) }

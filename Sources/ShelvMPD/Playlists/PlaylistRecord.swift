@@ -55,6 +55,8 @@ enum PlaylistRefusal: Sendable, Hashable {
     case owner(String)
     /// The server makes it by rules, or from a file.
     case readonly
+    /// It is made up here.
+    case madeUp
 }
 
 /// What `getPlaylists` tells of a list's content: as long as it stays, the content does.

@@ -26,6 +26,8 @@ final class PlaylistShelf {
     /// What clients see.
     private(set) var book = PlaylistBook()
     var records: [PlaylistKey: PlaylistRecord] = [:]
+    /// Those that are made up, in the order of their names; `add(virtual:)`.
+    var virtual: [any VirtualPlaylist] = []
     /// Nil where nothing is kept and no server is told.
     let journal: JournalWriter?
     private var lastKey: Int64
@@ -102,6 +104,10 @@ final class PlaylistShelf {
     /// Changes a playlist.
     /// - Parameter whenKept: told once the change cannot be lost any more.
     func edit(_ key: PlaylistKey, _ edit: PlaylistEdit, whenKept: @escaping Store.WhenDone) throws(PlaylistError) {
+        if let virtual = virtual(key) {
+            guard let server else { throw .noSuchPlaylist }
+            return try virtual.edit(edit, of: server, whenKept: whenKept)
+        }
         guard let record = records[key], let playlist = book[key] else { throw .noSuchPlaylist }
         if let refusal = record.refusal { throw .readOnly(refusal) }
         if !record.isLocal, edit.newEntries.contains(where: { $0.songID == nil }) { throw .notForServer }
@@ -121,10 +127,20 @@ final class PlaylistShelf {
 
     /// The playlist of this name, for an edit.
     func existing(_ name: [UInt8]) throws(PlaylistError) -> StoredPlaylist {
-        try checkName(name)
-        guard let playlist = book[name] else { throw .noSuchPlaylist }
+        guard let playlist = try playlist(named: name) else { throw .noSuchPlaylist }
         return playlist
     }
+
+    /// The playlist of this name, for an edit; nil if there is none.
+    /// - Throws: `.readOnly` for one that is made up and cannot be edited.
+    func playlist(named name: [UInt8]) throws(PlaylistError) -> StoredPlaylist? {
+        try checkName(name)
+        if let playlist = try editable(virtual: name) { return playlist }
+        return book[name]
+    }
+
+    /// Whether a playlist is called so.
+    func hasPlaylist(named name: [UInt8]) -> Bool { book[name] != nil || virtual(named: name) != nil }
 
     func checkName(_ name: [UInt8]) throws(PlaylistError) {
         if !settings.isEnabled { throw .disabled }
@@ -231,7 +247,8 @@ final class PlaylistShelf {
                 name: book[record.key]?.name
             )
         }
-        let names = PlaylistNames.assign(Array(candidates), reserved: settings.reservedNames)
+        let reserved = settings.reservedNames.union(virtual.map(\.name))
+        let names = PlaylistNames.assign(Array(candidates), reserved: reserved)
         let changed = names.filter { key, name in book[key].map { $0.name != name } ?? true }
         if !new.isEmpty || !changed.isEmpty { book.add(new, names: changed) }
         return changed

@@ -267,7 +267,13 @@ extension Server {
             try edit(CommandContext(server: self, connection: connection), &reply)
             succeeded(run, connection, &reply)
         case .keptEdit(let edit): try keep(edit, command, run, connection)
-        case .remotePlaylist(let address, let then): try fetch(address, then, command, run, connection)
+        case .remotePlaylist(let address, let then):
+            guard let fetchPlaylist else { throw ACK(.unknown, "Unrecognized URI") }
+            let fetch: PlaylistFetch = { _, whenDone in
+                fetchPlaylist(address) { whenDone($0.mapError { $0 as any Error }) }
+            }
+            self.fetch(fetch, then, command, run, connection)
+        case .playlistFetch(let fetch, let then): self.fetch(fetch, then, command, run, connection)
         case .cover(let sources, let then): try find(sources, then, command, run, connection)
         }
     }
@@ -311,18 +317,23 @@ extension Server {
         }
     }
 
-    /// Has a playlist fetched, and goes on with what it holds.
+    /// Has the entries of a playlist fetched, and goes on with them.
     private func fetch(
-        _ address: StreamAddress,
+        _ fetch: PlaylistFetch,
         _ then: @escaping @Sendable ([PlaylistEntry]) throws -> LibraryAnswer,
         _ command: Command,
         _ run: Connection.Run,
         _ connection: Connection
-    ) throws {
-        guard let fetchPlaylist else { throw ACK(.unknown, "Unrecognized URI") }
+    ) {
+        var run = run
+        // Others' edits cannot wait for a server.
+        if run.ownsPartition {
+            run.ownsPartition = false
+            releasePartition(of: connection)
+        }
         connection.progress = .waitingForWorker(run)
         let id = connection.id
-        fetchPlaylist(address) { [core] result in
+        fetch(self) { [core] result in
             core.post { server in
                 guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
                 else { return }
