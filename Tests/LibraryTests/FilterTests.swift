@@ -1,4 +1,5 @@
 import MPDProtocol
+import Support
 import Testing
 
 @testable import Library
@@ -255,7 +256,7 @@ struct FilterTests {
 struct RandomFilterTests {
     @Test("the same songs, in the same order", arguments: 1...8)
     func randomFilters(seed: Int) throws {
-        var dice = Dice(seed: UInt64(seed))
+        var dice = SeededNumbers(seed: UInt64(seed))
         let library = try randomLibrary(songs: [1, 7, 90, 300][seed % 4], &dice)
         let naive = NaiveLibrary(library)
         for _ in 0..<150 {
@@ -287,9 +288,9 @@ struct RandomFilterTests {
         .artist, .albumArtist, .artistSort, .albumArtistSort, .album, .title, .titleSort, .track, .disc, .genre, .mood,
     ]
 
-    private func randomTag(_ dice: inout Dice) -> Tag { dice.pick(tags) }
+    private func randomTag(_ dice: inout SeededNumbers) -> Tag { dice.pick(tags) }
 
-    private func randomLibrary(songs: Int, _ dice: inout Dice) throws -> LibrarySnapshot {
+    private func randomLibrary(songs: Int, _ dice: inout SeededNumbers) throws -> LibrarySnapshot {
         var builder = LibraryBuilder()
         for number in 0..<songs {
             let directories = (0..<dice.roll(4)).map { _ in dice.pick(["a", "A", "b", "ab", "é", "z z"]) + "d" }
@@ -311,13 +312,13 @@ struct RandomFilterTests {
         return try builder.build(info: LibraryFixture.info, file: nil)
     }
 
-    private func randomMatch(_ dice: inout Dice) -> TextMatch {
+    private func randomMatch(_ dice: inout SeededNumbers) -> TextMatch {
         let kind = dice.pick([TextMatch.Operator.equals, .contains, .startsWith, .regex])
         let text = kind == .regex ? dice.pick(["^a", "b$", "[a-b]+", "", "É", ".{2}"]) : dice.pick(words)
         return TextMatch(kind, Array(text.utf8), foldsCase: dice.roll(2) == 0, isNegated: dice.roll(3) == 0)
     }
 
-    private func randomTerm(_ dice: inout Dice) -> Filter {
+    private func randomTerm(_ dice: inout SeededNumbers) -> Filter {
         switch dice.roll(10) {
         case 0: .anyTag(randomMatch(&dice))
         case 1: .uri(randomMatch(&dice))
@@ -329,7 +330,7 @@ struct RandomFilterTests {
         }
     }
 
-    private func randomFilter(depth: Int, _ dice: inout Dice) -> Filter {
+    private func randomFilter(depth: Int, _ dice: inout SeededNumbers) -> Filter {
         if depth == 0 { return randomTerm(&dice) }
         switch dice.roll(5) {
         case 0: return .not(randomFilter(depth: depth - 1, &dice))
@@ -338,7 +339,7 @@ struct RandomFilterTests {
         }
     }
 
-    private func randomKey(_ dice: inout Dice) -> SortOrder.Key {
+    private func randomKey(_ dice: inout SeededNumbers) -> SortOrder.Key {
         switch dice.roll(5) {
         case 0: .lastModified
         case 1: .added

@@ -1,5 +1,6 @@
 import Glibc
 import MPDProtocol
+import Support
 import Testing
 
 @testable import Library
@@ -102,7 +103,7 @@ struct ImageTests {
         let intact = try LibraryFixture.snapshot(file: folder.path + "/library")
         let expected = text(intact.reply(treeOf: .root, mask: .all))
         var bytes = try read(folder.path + "/library")
-        var dice = Dice(seed: 11)
+        var dice = SeededNumbers(seed: 11)
         var unnoticed = 0
         // Each byte in an optimized build; opening takes its time without.
         let step = isOptimized ? 1 : 7
@@ -125,7 +126,7 @@ struct ImageTests {
         let folder = try TemporaryFolder()
         _ = try LibraryFixture.snapshot(file: folder.path + "/library")
         let whole = try read(folder.path + "/library")
-        var dice = Dice(seed: UInt64(seed))
+        var dice = SeededNumbers(seed: UInt64(seed))
         var answered = 0
         for _ in 0..<(isOptimized ? 2000 : 100) {
             var bytes = whole
@@ -141,7 +142,7 @@ struct ImageTests {
     }
 
     /// Changes a byte, a 32-bit number, or a section's length.
-    private func forge(_ bytes: inout [UInt8], _ dice: inout Dice) {
+    private func forge(_ bytes: inout [UInt8], _ dice: inout SeededNumbers) {
         switch dice.roll(3) {
         case 0:
             bytes[ImageLayout.tableWords * 8 + dice.roll(bytes.count - ImageLayout.tableWords * 8)] = dice.pick([

@@ -134,21 +134,3 @@ struct NaiveLibrary {
 extension Regex {
     func matches(text: [UInt8]) -> Bool { text.withView { matches($0) } }
 }
-
-/// A small generator with a seed, so that a failure can be repeated.
-struct Dice: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &self) }
-    mutating func pick<Element>(_ choices: [Element]) -> Element { choices[roll(choices.count)] }
-}

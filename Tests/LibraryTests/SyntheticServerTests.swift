@@ -145,7 +145,7 @@ struct SyntheticServerTests {
 
     @Test func faultsCostTimeAndNothingElse() async throws {
         let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) } ?? UInt64(time(nil))
-        var random = Dice(seed: seed)
+        var random = SeededNumbers(seed: seed)
         let server = try #require(
             SyntheticServer(["--songs", Self.isLong ? "1500" : "420", "--quirk", "page-cap-100"])
         )

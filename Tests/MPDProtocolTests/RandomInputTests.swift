@@ -1,4 +1,5 @@
 import MPDProtocol
+import Support
 import Testing
 
 #if canImport(Glibc)
@@ -23,7 +24,7 @@ private let vocabulary: [[UInt8]] = [
     "0", "99999999999999999999", "0:5", "+3", "1e5", "nan", "é",
 ].map { bytes($0) }
 
-private func randomBytes(_ random: inout SplitMix) -> [UInt8] {
+private func randomBytes(_ random: inout SeededNumbers) -> [UInt8] {
     var input: [UInt8] = []
     for _ in 0..<Int.random(in: 0...40, using: &random) {
         if Int.random(in: 0..<8, using: &random) == 0 {
@@ -36,13 +37,13 @@ private func randomBytes(_ random: inout SplitMix) -> [UInt8] {
 }
 
 /// A filter of any shape that an expression can have.
-private func randomFilter(_ random: inout SplitMix, depth: Int = 0) -> Filter {
-    func value(_ random: inout SplitMix) -> [UInt8] {
+private func randomFilter(_ random: inout SeededNumbers, depth: Int = 0) -> Filter {
+    func value(_ random: inout SeededNumbers) -> [UInt8] {
         (0..<Int.random(in: 0...6, using: &random)).map { _ in
             [UInt8(ascii: "a"), 0x22, 0x27, 0x5C, 0x20, 0x28, 0x29, 0xC3, 0xFF][Int.random(in: 0..<9, using: &random)]
         }
     }
-    func match(_ random: inout SplitMix) -> TextMatch {
+    func match(_ random: inout SeededNumbers) -> TextMatch {
         let operators: [TextMatch.Operator] = [.equals, .contains, .startsWith, .regex]
         let chosen = operators[Int.random(in: 0..<4, using: &random)]
         let folds = chosen != .regex && Bool.random(using: &random)
@@ -71,7 +72,7 @@ private func randomFilter(_ random: inout SplitMix, depth: Int = 0) -> Filter {
 
 @Suite struct RandomInputTests {
     @Test func nothingThatAClientSendsTraps() {
-        var random = SplitMix(seed: 1)
+        var random = SeededNumbers(seed: 1)
         for _ in 0..<rounds {
             var decoder = LineDecoder()
             var session = SessionState(maximumListSize: 200)
@@ -88,13 +89,13 @@ private func randomFilter(_ random: inout SplitMix, depth: Int = 0) -> Filter {
     }
 
     @Test func everyExpressionIsReadOrRefused() {
-        var random = SplitMix(seed: 2)
+        var random = SeededNumbers(seed: 2)
         for _ in 0..<rounds { exercise(Arguments([bytes("title"), bytes("(") + randomBytes(&random)])) }
     }
 
     /// Lines and what `next` says about them do not depend on how the bytes arrive.
     @Test func fragmentsMakeNoDifference() {
-        var random = SplitMix(seed: 3)
+        var random = SeededNumbers(seed: 3)
         for _ in 0..<(rounds / 10) {
             let input = bytes("ping\n") + randomBytes(&random) + bytes("\n")
             var whole = LineDecoder()
@@ -114,7 +115,7 @@ private func randomFilter(_ random: inout SplitMix, depth: Int = 0) -> Filter {
     }
 
     @Test func filtersComeBackFromTheirNormalForm() throws {
-        var random = SplitMix(seed: 4)
+        var random = SeededNumbers(seed: 4)
         for _ in 0..<rounds {
             let filter = randomFilter(&random)
             let expression = filter.expression

@@ -101,7 +101,7 @@ import Testing
 
     /// Whatever is read, it neither traps nor takes long.
     @Test func anyBytesMayCome() {
-        var random = SplitMix(seed: 7)
+        var random = SeededNumbers(seed: 7)
         let seeds = [
             "#EXTM3U\n#EXTINF:1,x\n../a\n", "[playlist]\nFile1=a\n", "<asx><ref href=\"a\"/><entry></asx>",
             "<?xml?><playlist><track><location>&#x;&amp</location></track>",
@@ -165,20 +165,5 @@ import Testing
             return error.description.contains(wanted) && error.isTransient == isTransient
                 && !error.description.contains("s3cret")
         }
-    }
-}
-
-/// Numbers that come again with their seed.
-private struct SplitMix {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -16,7 +16,7 @@ import Testing
 
     @Test func survivesBinaryNoise() throws {
         let server = try TestServer()
-        var noise = SeededNoise(seed: 7)
+        var noise = SeededNumbers(seed: 7)
         for _ in 0..<200 {
             let client = try server.client()
             client.send((0..<Int(noise.next() % 600)).map { _ in UInt8(truncatingIfNeeded: noise.next()) })
@@ -65,20 +65,5 @@ import Testing
         for _ in 0..<50 { #expect(try client.ask("ping") == ["OK"]) }
         // What it asked is still there when it begins to read.
         for _ in 0..<20_000 { #expect(try deaf.reply().last == "OK") }
-    }
-}
-
-/// SplitMix64: enough chance for noise.
-struct SeededNoise {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

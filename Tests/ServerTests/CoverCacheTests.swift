@@ -13,12 +13,7 @@ import Testing
         let picture = CoverServer.picture(1, count: 500)
         let subsonic = try #require(CoverServer { _ in CoverServer.answer(picture) })
         defer { subsonic.stop() }
-        let gate = subsonic.http.makeGate()
-        subsonic.answer { _ in
-            var answer = CoverServer.answer(picture)
-            answer.stepsBefore = [.wait(gate)]
-            return answer
-        }
+        let gate = subsonic.hold(CoverServer.answer(picture))
         let server = try TestServer(CoverServer.records(1), covers: subsonic.covers())
         let clients = try (0..<50).map { _ in try server.client() }
         for client in clients { client.send("albumart \"Artist/Album 0/song-0.flac\" 0\n") }
@@ -62,12 +57,7 @@ import Testing
     @Test func aClientThatLeavesIsNotMissed() throws {
         let subsonic = try #require(CoverServer { _ in CoverServer.missing })
         defer { subsonic.stop() }
-        let gate = subsonic.http.makeGate()
-        subsonic.answer { _ in
-            var answer = CoverServer.answer(CoverServer.picture(1, count: 100))
-            answer.stepsBefore = [.wait(gate)]
-            return answer
-        }
+        let gate = subsonic.hold(CoverServer.answer(CoverServer.picture(1, count: 100)))
         let server = try TestServer(CoverServer.records(1), covers: subsonic.covers())
         let client = try server.client()
         do {
@@ -84,12 +74,7 @@ import Testing
     @Test func aListThatWaitsForACoverHoldsUpNoEdits() throws {
         let subsonic = try #require(CoverServer { _ in CoverServer.missing })
         defer { subsonic.stop() }
-        let gate = subsonic.http.makeGate()
-        subsonic.answer { _ in
-            var answer = CoverServer.answer(CoverServer.picture(1, count: 100))
-            answer.stepsBefore = [.wait(gate)]
-            return answer
-        }
+        let gate = subsonic.hold(CoverServer.answer(CoverServer.picture(1, count: 100)))
         let server = try TestServer(CoverServer.records(2), covers: subsonic.covers())
         let (client, other) = (try server.client(), try server.client())
         client.send("command_list_begin\nclear\nalbumart \"Artist/Album 0/\" 0\nadd Artist\ncommand_list_end\n")

@@ -57,6 +57,15 @@ final class CoverServer: Sendable {
     /// Answers otherwise from now on.
     func answer(by handler: @escaping HTTPTestServer.Handler) { box.handler.withLock { $0 = handler } }
 
+    /// Gives this answer from now on, once the gate is open.
+    func hold(_ answer: HTTPTestResponse) -> TestGate {
+        let gate = http.makeGate()
+        var held = answer
+        held.stepsBefore = [.wait(gate)]
+        self.answer { [held] _ in held }
+        return gate
+    }
+
     /// How often a picture was asked for.
     func requests(for id: String? = nil) -> Int {
         http.requests.filter { $0.path.hasSuffix("getCoverArt.view") && (id == nil || $0.parameter("id") == id) }.count

@@ -29,7 +29,7 @@ import Testing
         let server = try #require(try await KilledServer())
         defer { server.stop() }
         let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) } ?? .random(in: 0...(.max))
-        var random = SeededNumbers(state: seed)
+        var random = SeededNumbers(seed: seed)
         var history: [Moment] = []
         var killed = 0
         var slowest = 0

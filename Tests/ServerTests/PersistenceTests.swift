@@ -121,7 +121,7 @@ import Testing
     @Test(arguments: [QueueMode.threeTier, .mpd]) func randomEditsComeBack(mode: QueueMode) async throws {
         let folder = try #require(TemporaryFolder())
         let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) } ?? .random(in: 0...(.max))
-        var random = SeededNumbers(state: seed)
+        var random = SeededNumbers(seed: seed)
         let rounds = unsafe getenv("SHELV_SOAK") == nil ? 6 : 100
         for round in 0..<rounds {
             let server = try await PersistentServer(folder, mode: mode)
@@ -343,19 +343,6 @@ import Testing
         server = try await PersistentServer(folder)
         #expect(try server.client().value("playlistlength", of: "status") == length)
         server.end()
-    }
-}
-
-/// Numbers that a seed decides.
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 

@@ -38,56 +38,48 @@ final class ScriptedPlaylists: SubsonicCalling {
         /// A position beyond the end ends the connection.
         var breaksOnBadPosition = false
 
-        static let navidrome: Habits = {
-            var habits = Habits()
-            habits.clears = false
-            return habits
-        }()
-        static let gonic: Habits = {
-            var habits = Habits()
-            habits.type = "gonic"
-            habits.breaksOnBadPosition = true
-            return habits
-        }()
-        static let supysonic: Habits = {
-            var habits = Habits()
-            habits.type = nil
-            habits.version = "1.12.0"
-            habits.tellsWhatItMade = false
-            habits.tellsChanges = false
-            return habits
-        }()
-        static let lms: Habits = {
-            var habits = Habits()
-            habits.type = "lms"
-            habits.resetsPublic = true
-            habits.takesAnyPublicForYes = true
-            return habits
-        }()
-        static let ampache: Habits = {
-            var habits = Habits()
-            habits.type = "ampache"
-            habits.resetsPublic = true
-            habits.makesPublic = true
-            habits.dropsZero = true
-            return habits
-        }()
-        static let funkwhale: Habits = {
-            var habits = Habits()
-            habits.type = "funkwhale"
-            habits.replaces = false
-            habits.removesLastOnly = true
-            habits.hidesEmpty = true
-            habits.takesForms = false
-            return habits
-        }()
+        static let navidrome = Habits().with {
+            $0.clears = false
+        }
+        static let gonic = Habits().with {
+            $0.type = "gonic"
+            $0.breaksOnBadPosition = true
+        }
+        static let supysonic = Habits().with {
+            $0.type = nil
+            $0.version = "1.12.0"
+            $0.tellsWhatItMade = false
+            $0.tellsChanges = false
+        }
+        static let lms = Habits().with {
+            $0.type = "lms"
+            $0.resetsPublic = true
+            $0.takesAnyPublicForYes = true
+        }
+        static let ampache = Habits().with {
+            $0.type = "ampache"
+            $0.resetsPublic = true
+            $0.makesPublic = true
+            $0.dropsZero = true
+        }
+        static let funkwhale = Habits().with {
+            $0.type = "funkwhale"
+            $0.replaces = false
+            $0.removesLastOnly = true
+            $0.hidesEmpty = true
+            $0.takesForms = false
+        }
         /// A server that nobody knows, and that can do little.
-        static let unknown: Habits = {
-            var habits = funkwhale
-            habits.type = "other"
-            habits.hidesEmpty = false
+        static let unknown = funkwhale.with {
+            $0.type = "other"
+            $0.hidesEmpty = false
+        }
+
+        private func with(_ change: (inout Habits) -> Void) -> Habits {
+            var habits = self
+            change(&habits)
             return habits
-        }()
+        }
 
         static let all: [(String, Habits)] = [
             ("navidrome", navidrome), ("gonic", gonic), ("supysonic", supysonic), ("lms", lms), ("ampache", ampache),

@@ -103,17 +103,8 @@ enum AddCommands {
             foldsCase: foldsCase
         )
         let placement = try query.positionArgument.map { Placement(try arguments.insertPosition($0)) }
-        let (library, shelves) = (context.library, context.shelves)
-        let filter = context.normalized(query.filter)
-        return LibraryPlan(cost: library.estimatedCost(filter)) {
-            let songs = try library.select(
-                filter,
-                sort: query.sort,
-                window: query.window?.asWindow,
-                shelves: shelves
-            )
-            return .addition(QueueAddition(library, songs, at: placement))
-        }
+        let library = context.library
+        return context.plan(query) { .addition(QueueAddition(library, $0, at: placement)) }
     }
 
     private static func plan(_ library: LibrarySnapshot, _ songs: SongSelection, at placement: Placement?)

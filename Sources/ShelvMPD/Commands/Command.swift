@@ -78,6 +78,19 @@ struct LibraryContext: Sendable {
 
     /// A filter as the connection wants its texts compared.
     func normalized(_ filter: Filter) -> Filter { stripsDiacritics ? filter.strippingDiacritics() : filter }
+
+    /// A plan that selects the songs of a query and makes its answer of them.
+    func plan(
+        _ query: ParsedFilter,
+        _ answer: @escaping @Sendable (SongSelection) throws -> LibraryAnswer
+    ) -> LibraryPlan {
+        let (library, shelves) = (library, shelves)
+        let filter = normalized(query.filter)
+        return LibraryPlan(cost: library.estimatedCost(filter)) {
+            let window = query.window?.asWindow
+            return try answer(library.select(filter, sort: query.sort, window: window, shelves: shelves))
+        }
+    }
 }
 
 /// A parsed and checked command on the library or the queue: what it will cost, and the work itself.

@@ -45,17 +45,8 @@ enum DatabaseCommands {
         foldsCase: Bool
     ) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, clauses: [.sort, .window], foldsCase: foldsCase)
-        let (library, mask, shelves) = (context.library, context.mask, context.shelves)
-        let filter = context.normalized(query.filter)
-        return LibraryPlan(cost: library.estimatedCost(filter)) {
-            let songs = try library.select(
-                filter,
-                sort: query.sort,
-                window: query.window?.asWindow,
-                shelves: shelves
-            )
-            return .source(library.reply(songs: songs, mask: mask))
-        }
+        let (library, mask) = (context.library, context.mask)
+        return context.plan(query) { .source(library.reply(songs: $0, mask: mask)) }
     }
 
     private static func count(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {

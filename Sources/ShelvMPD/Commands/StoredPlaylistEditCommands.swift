@@ -159,16 +159,8 @@ enum StoredPlaylistEditCommands {
         let position = try query.positionArgument.map { try arguments.unsigned($0) }
         let name = arguments[0]
         let library = context.server.library
-        let found = context.server.libraryContext(of: context.session)
-        let filter = found.normalized(query.filter)
-        return LibraryPlan(cost: library.estimatedCost(filter)) {
-            let songs = try library.select(
-                filter,
-                sort: query.sort,
-                window: query.window?.asWindow,
-                shelves: found.shelves
-            )
-            return try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
+        return context.server.libraryContext(of: context.session).plan(query) { songs in
+            try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
         }
     }
 
