@@ -42,6 +42,8 @@ struct FetchState {
     var unnoted: Int64 = 0
     /// Whether the server itself has told the length of the file.
     var isTotalCertain: Bool
+    /// A length that an answer has told which is less than what the catalog says: true if it is told again.
+    var doubtfulTotal: Int64?
     /// How often the file was another one.
     var changes = 0
     /// Where a body without a length ended in order.

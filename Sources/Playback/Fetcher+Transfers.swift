@@ -5,11 +5,19 @@ import Synchronization
 /// What transfers bring, and what becomes of it.
 extension Fetcher {
     /// Judges whether an answer belongs to the file at hand. False ends the transfer.
-    func transfer(_ transfer: RangeTransfer, didReceive head: HTTPHead, total: Int64?) -> Bool {
+    func transfer(_ transfer: RangeTransfer, didReceive head: HTTPHead, total told: Int64?) -> Bool {
         let validators = FileValidators(head)
+        var total = told
         let known = file.monitor.withLock { $0.total }
         let (isChanged, others) = state.withLock { state -> (Bool, [RangeTransfer]) in
             if transfer.isSequential { state.refusesRanges = true }
+            // The end is believed only where the catalog agrees, or what was asked for behind it is refused.
+            if transfer.start == 0, let known, let told, told < known, !state.isTotalCertain,
+                state.doubtfulTotal != told
+            {
+                state.doubtfulTotal = told
+                total = nil
+            }
             let lengthDiffers = total != nil && known != nil && total != known
             // A server that never repeats its validators must not make us start over for ever.
             let validatorsDiffer = state.changes < 3 && !validators.agree(with: state.validators)

@@ -26,7 +26,12 @@ enum ServerAnswer: Equatable, Sendable {
             // With a coded body the length is that of the code, so it says nothing.
             let isCoded = (head.value(of: "content-encoding") ?? "identity") != "identity"
             let length = isCoded ? nil : head.value(of: "content-length").flatMap { Self.length($0[...]) }
-            self = isDoubtful ? .doubtful(offset: 0, total: length) : .audio(offset: 0, total: length)
+            if length == 0 {
+                // A proxy whose server has gone says so, too.
+                self = .vague("the server sends an empty file")
+            } else {
+                self = isDoubtful ? .doubtful(offset: 0, total: length) : .audio(offset: 0, total: length)
+            }
         case 206:
             let (start, total) = Self.contentRange(head.value(of: "content-range") ?? "")
             guard let start = start ?? rangeStart, start <= rangeStart ?? 0 else {

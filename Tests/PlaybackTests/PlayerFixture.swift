@@ -61,15 +61,16 @@ final class PlayerFixture: Sendable {
         transport.shutdown()
     }
 
-    /// A song at `path` of the server; its size only where given.
+    /// A song at `path` of the server, or of another address of it; its size only where given.
     func source(
         _ path: String,
         size: Int? = nil,
         duration: Duration? = nil,
         gain: Float? = nil,
-        stall: Duration = .seconds(10)
+        stall: Duration = .seconds(10),
+        at address: String? = nil
     ) -> AudioSource {
-        let url = "\(server.url)/\(path)?secret=s3cret"
+        let url = "\(address ?? server.url)/\(path)?secret=s3cret"
         return AudioSource(
             cacheKey: path,
             size: size.map { Int64($0) },

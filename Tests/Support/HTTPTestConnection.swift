@@ -95,6 +95,9 @@ struct HTTPTestWriter {
             return write(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + [0x0D, 0x0A])
         case .wait(let gate):
             return gate.wait()
+        case .act(let body):
+            body()
+            return true
         case .reset:
             LoopbackSocket.resetOnClose(descriptor)
             return false

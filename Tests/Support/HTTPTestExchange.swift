@@ -61,6 +61,8 @@ public struct HTTPTestResponse: Sendable {
         case bytes([UInt8])
         /// Sends nothing until the gate opens.
         case wait(TestGate)
+        /// Does something else, on the connection's thread.
+        case act(@Sendable () -> Void)
         /// Ends the connection with a TCP reset.
         case reset
         /// Ends the connection in order, whatever was promised.

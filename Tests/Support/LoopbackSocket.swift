@@ -3,11 +3,14 @@ import Glibc
 
 /// The few socket calls that the test servers need.
 enum LoopbackSocket {
-    /// A listening socket and its port.
-    static func listen(on address: String, backlog: Int32) -> (descriptor: Int32, port: Int)? {
+    /// A listening socket and its port: a free one, or the given one.
+    static func listen(on address: String, port: Int = 0, backlog: Int32) -> (descriptor: Int32, port: Int)? {
         let isIPv6 = address.contains(":")
         let descriptor = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return nil }
+        var yes: Int32 = 1
+        // For one that comes after it at the same port: its connections may still be ending then.
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, 4)
         var storage = sockaddr_storage()
         let bound = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             let raw = UnsafeMutableRawPointer(pointer)
@@ -15,12 +18,14 @@ enum LoopbackSocket {
             if isIPv6 {
                 var name = sockaddr_in6()
                 name.sin6_family = sa_family_t(AF_INET6)
+                name.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
                 guard unsafe inet_pton(AF_INET6, address, &name.sin6_addr) == 1 else { return false }
                 unsafe raw.storeBytes(of: name, as: sockaddr_in6.self)
                 length = socklen_t(MemoryLayout<sockaddr_in6>.size)
             } else {
                 var name = sockaddr_in()
                 name.sin_family = sa_family_t(AF_INET)
+                name.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
                 guard unsafe inet_pton(AF_INET, address, &name.sin_addr) == 1 else { return false }
                 unsafe raw.storeBytes(of: name, as: sockaddr_in.self)
                 length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -59,6 +64,21 @@ enum LoopbackSocket {
                 socklen_t(MemoryLayout<sockaddr_in>.size)
             )
         }
+        return descriptor
+    }
+
+    /// A socket that is connected to a port of 127.0.0.1; nil when nobody listens there.
+    static func openConnection(to port: Int) -> Int32? {
+        guard let descriptor = beginConnecting(to: port) else { return nil }
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        var (error, length) = (Int32(0), socklen_t(4))
+        guard unsafe poll(&entry, 1, 5000) == 1,
+            unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0
+        else {
+            close(descriptor)
+            return nil
+        }
+        _ = shelv_fcntl(descriptor, F_SETFL, 0)
         return descriptor
     }
 

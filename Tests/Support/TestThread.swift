@@ -27,6 +27,32 @@ public final class TestThread: Sendable {
     }
 }
 
+extension TestThread {
+    /// What `body` makes of 0, 1 … up to `count`, in that order, done by several threads.
+    public static func concurrently<Value: Sendable>(
+        _ count: Int,
+        threads: Int,
+        _ body: @escaping @Sendable (Int) -> Value
+    ) -> [Value] {
+        let state = Mutex<(next: Int, values: [Int: Value])>((0, [:]))
+        let work: @Sendable () -> Void = {
+            while true {
+                let index = state.withLock { state in
+                    defer { state.next += 1 }
+                    return state.next
+                }
+                guard index < count else { return }
+                let value = body(index)
+                state.withLock { $0.values[index] = value }
+            }
+        }
+        let others = (1..<max(1, threads)).compactMap { _ in TestThread(work) }
+        work()
+        for thread in others { thread.join() }
+        return state.withLock { state in (0..<count).compactMap { state.values[$0] } }
+    }
+}
+
 private final class ThreadBody {
     let run: @Sendable () -> Void
     init(_ run: @escaping @Sendable () -> Void) { self.run = run }
