@@ -125,44 +125,69 @@ import Testing
 
     // MARK: What was sent without an answer
 
-    private func base(
+    /// What a list comes from, as `base theirs`; letters are songs. `start` is the list that was sent to.
+    private func origin(
         _ base: String,
+        start: String? = nil,
         sent: String?,
         present: String,
         isNew: Bool = false,
-        replaces: Bool = true
+        isPiecewise: Bool = false
     ) -> String {
         func list(_ text: String) -> [String] { text.map { String($0) } }
-        let attempt = sent.map { sent in
-            PlaylistAttempt(title: "x", knownIDs: [], entries: list(sent).map { .song($0) })
+        func entries(_ text: String) -> [PlaylistEntry] { list(text).map { .song($0) } }
+        var attempt = sent.map { PlaylistAttempt(title: "x", knownIDs: [], entries: entries($0)) }
+        if !isNew {
+            let start = entries(start ?? base)
+            attempt?.start = .init(present: start, theirs: start, isPiecewise: isPiecewise)
         }
-        return PlaylistCourier.effectiveBase(
-            list(base),
-            attempt,
-            list(present),
-            isNew: isNew,
-            replaces: replaces
-        ).joined()
+        let origin = PlaylistOrigin(base: list(base), attempt: attempt, present: list(present), isNew: isNew)
+        return "\(origin.base.joined()) \(origin.theirs.joined())"
     }
 
     @Test func whatArrivedIsRecognized() {
-        #expect(base("abc", sent: nil, present: "abcy") == "abc")
+        #expect(origin("abc", sent: nil, present: "abcy") == "abc abcy")
         // It did not arrive.
-        #expect(base("abc", sent: "abcx", present: "abc") == "abc")
+        #expect(origin("abc", sent: "abcx", present: "abc") == "abc abc")
+        #expect(origin("abc", start: "abcy", sent: "bcy", present: "abcy") == "abc abcy")
         // It did.
-        #expect(base("abc", sent: "abcx", present: "abcx") == "abcx")
+        #expect(origin("abc", sent: "abcx", present: "abcx") == "abcx abcx")
         // It did, and somebody added something since.
-        #expect(base("abc", sent: "abcx", present: "abcxy") == "abcx")
+        #expect(origin("abc", sent: "abcx", present: "abcxy") == "abcx abcxy")
         // It did not, and somebody added something.
-        #expect(base("abc", sent: "bca", present: "abcy") == "abc")
-        // A part of it did.
-        #expect(base("a", sent: "abcdef", present: "abc") == "abc")
-        #expect(base("", sent: "abcdef", present: "abc", isNew: true) == "abc")
-        // Songs went off the end one by one.
-        #expect(base("abcd", sent: "axy", present: "ab", replaces: false) == "ab")
-        #expect(base("abcd", sent: "axy", present: "ax", replaces: false) == "ax")
-        // A list was to be emptied, and is so in part: what is left is not somebody's.
-        #expect(base("abcde", sent: "", present: "bc") == "abcde")
+        #expect(origin("abc", sent: "bca", present: "abcy") == "abc abcy")
+        // A new list is there in part.
+        #expect(origin("", sent: "abcdef", present: "abc", isNew: true) == "abc abc")
+        #expect(origin("", sent: "abcdef", present: "abcdefy", isNew: true) == "abcdef abcdefy")
+        // Songs went off the end one by one, then others came.
+        #expect(origin("abcd", sent: "axy", present: "ab", isPiecewise: true) == "abcd abcd")
+        #expect(origin("abcd", start: "abcde", sent: "axye", present: "ab", isPiecewise: true) == "abcd abcde")
+        #expect(origin("abcd", sent: "axy", present: "ax", isPiecewise: true) == "abcd abcd")
+        // A list was to be emptied, of which only the lowest position was taken, and then those at its end.
+        #expect(origin("abcde", sent: "", present: "bc", isPiecewise: true) == "abcde abcde")
+        #expect(origin("abcde", sent: "a", present: "acd", isPiecewise: true) == "abcde abcde")
+        // The same by somebody else.
+        #expect(origin("abcde", sent: "abcdex", present: "bc") == "abcde bc")
+    }
+
+    @Test func longListsArriveInParts() {
+        let songs = (0..<450).map { "\($0)" }
+        func entries(_ songs: ArraySlice<String>) -> [PlaylistEntry] { songs.map { .song($0) } }
+        func isOnTheWay(_ start: ArraySlice<String>, _ sent: ArraySlice<String>, _ present: ArraySlice<String>) -> Bool
+        {
+            var attempt = PlaylistAttempt(title: "x", knownIDs: [], entries: entries(sent), base: entries(start))
+            attempt.start = .init(present: entries(start), theirs: [.song("theirs")])
+            let origin = PlaylistOrigin(base: [], attempt: attempt, present: Array(present), isNew: false)
+            return origin.base == Array(start) && origin.theirs == ["theirs"]
+        }
+        // Added to 30.
+        #expect(isOnTheWay(songs[..<30], songs[...], songs[..<130]))
+        #expect(isOnTheWay(songs[..<30], songs[...], songs[..<330]))
+        #expect(!isOnTheWay(songs[..<30], songs[...], songs[..<135]))
+        // Another list in its place.
+        #expect(isOnTheWay(songs[50..<70], songs[...], songs[..<100]))
+        #expect(!isOnTheWay(songs[50..<70], songs[...], songs[..<120]))
+        #expect(!isOnTheWay(songs[50..<70], songs[...], songs[..<0]))
     }
 
     // MARK: The store
@@ -180,6 +205,10 @@ import Testing
         #expect(try PlaylistCoding.entries(PlaylistCoding.encode(entries)) == entries)
         let attempt = PlaylistAttempt(title: "x", knownIDs: ["1", "2"], entries: entries)
         #expect(try PlaylistCoding.attempt(PlaylistCoding.encode(attempt)) == attempt)
+        var begun = attempt
+        begun.base = [.song("a")]
+        begun.start = .init(present: entries, theirs: [.song("b")], isPiecewise: true)
+        #expect(try PlaylistCoding.attempt(PlaylistCoding.encode(begun)) == begun)
         // Cut or changed bytes are refused or read as something else; they never end the program.
         var random = SeededRandom(seed: 3)
         for edit in edits {

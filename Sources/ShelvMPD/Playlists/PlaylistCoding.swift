@@ -92,6 +92,11 @@ enum PlaylistCoding {
         writer.entries(attempt.entries)
         writer.number(attempt.base == nil ? 0 : 1)
         if let base = attempt.base { writer.entries(base) }
+        if let start = attempt.start {
+            writer.number(start.isPiecewise ? 1 : 0)
+            writer.entries(start.present)
+            writer.entries(start.theirs)
+        }
         return writer.bytes
     }
 
@@ -103,6 +108,11 @@ enum PlaylistCoding {
         for _ in 0..<(try reader.count()) { knownIDs.append(try reader.text()) }
         var attempt = PlaylistAttempt(title: title, knownIDs: knownIDs, entries: try reader.entries())
         if try reader.number() == 1 { attempt.base = try reader.entries() }
+        if !reader.rest.isEmpty {
+            let isPiecewise = try reader.number() == 1
+            let present = try reader.entries()
+            attempt.start = .init(present: present, theirs: try reader.entries(), isPiecewise: isPiecewise)
+        }
         return attempt
     }
 

@@ -41,27 +41,27 @@ extension PlaylistCourier {
 
         var result = content
         let present = content.songIDs
-        let base = Self.effectiveBase(
-            (attempt?.base ?? delivery.base).compactMap(\.songID),
-            attempt,
-            present,
-            isNew: delivery.remoteID == nil,
-            replaces: traits?.replaces ?? true
+        let origin = PlaylistOrigin(
+            base: delivery.base.compactMap(\.songID),
+            attempt: attempt,
+            present: present,
+            isNew: delivery.remoteID == nil
         )
-        let merged = PlaylistMerge.merge(base: base, mine: wanted, theirs: present)
+        let merged = PlaylistMerge.merge(base: origin.base, mine: wanted, theirs: origin.theirs)
         if merged != present {
-            if base != present, merged != wanted {
+            if origin.base != origin.theirs, merged != wanted {
                 log.notice("The playlist \(delivery.title) was changed elsewhere, too; both changes are kept")
             }
-            let new = PlaylistAttempt(
+            var new = PlaylistAttempt(
                 title: delivery.title,
                 knownIDs: attempt?.knownIDs ?? [],
                 entries: merged.map { .song($0) },
-                base: base.map { .song($0) }
+                base: origin.base.map { .song($0) }
             )
+            new.start = .init(present: present.map { .song($0) }, theirs: origin.theirs.map { .song($0) })
             try await keepAttempt(new, delivery.key)
             attempt = new
-            guard let written = try await write(merged, over: content, isPublic: delivery.isPublic) else {
+            guard let written = try await write(merged, over: content, of: delivery, &attempt) else {
                 return .vanished
             }
             result = written
@@ -76,37 +76,6 @@ extension PlaylistCourier {
             result = try await show(result, isPublic: isPublic)
         }
         return .arrived(result.playlist, result.songIDs.map { .song($0) })
-    }
-
-    /// The list that the present one comes from: the one that was known, or the one that was sent without hearing
-    /// that it arrived, if it did.
-    ///
-    /// - Parameters:
-    ///   - isNew: whether the list was to be made by that.
-    ///   - replaces: whether the server takes a whole list at once; where it does not, songs go off the end one by one.
-    static func effectiveBase(
-        _ base: [String],
-        _ attempt: PlaylistAttempt?,
-        _ present: [String],
-        isNew: Bool,
-        replaces: Bool
-    ) -> [String] {
-        guard let sent = attempt?.entries.compactMap(\.songID), sent != base, present != base else { return base }
-        if sent.starts(with: present) {
-            // All of it, or, where it was sent in parts, its beginning.
-            let isPart =
-                present.count >= base.count && sent.starts(with: base)
-                || present.count % PlaylistTraits.mostInQuery == 0 && !present.isEmpty
-            if isNew || isPart || present == sent || !replaces { return present }
-        }
-        if isNew { return sent }
-        if !replaces, base.starts(with: present), present.count >= zip(base, sent).prefix(while: { $0 == $1 }).count {
-            return present
-        }
-        // Nothing but removals so far, of which what was sent would have left none: it arrived in part.
-        if present.isSubsequence(of: base), !present.isSubsequence(of: sent) { return base }
-        // Changed elsewhere since: whichever it is more like.
-        return PlaylistMerge.distance(sent, present) <= PlaylistMerge.distance(base, present) ? sent : base
     }
 
     // MARK: Making and removing
@@ -171,13 +140,21 @@ extension PlaylistCourier {
     private func write(
         _ wanted: [String],
         over content: PlaylistContent,
-        isPublic: Bool?
-    ) async throws(SubsonicError) -> PlaylistContent? {
+        of delivery: PlaylistDelivery,
+        _ attempt: inout PlaylistAttempt?
+    ) async throws -> PlaylistContent? {
+        let isPublic = delivery.isPublic
         let id = content.playlist.id
         var present = content
         var refusal: SubsonicError?
         for way in ways(from: content.songIDs, to: wanted) {
-            do {
+            if way == .piecewise, var piecewise = attempt {
+                piecewise.start?.present = present.songIDs.map { .song($0) }
+                piecewise.start?.isPiecewise = true
+                try await keepAttempt(piecewise, delivery.key)
+                attempt = piecewise
+            }
+            do throws(SubsonicError) {
                 switch way {
                 case .append: try await append(wanted[present.songIDs.count...], to: id, isPublic: isPublic)
                 case .replace: try await replace(id, wanted, isPublic: isPublic)
@@ -323,13 +300,4 @@ extension PlaylistCourier {
 extension PlaylistTraits {
     /// Ids that go into an address: with UUIDs some 5 kB, where servers and proxies take 8.
     static let mostInQuery = 100
-}
-
-extension [String] {
-    /// Whether all of it stands in another list, in this order.
-    fileprivate func isSubsequence(of other: [String]) -> Bool {
-        var place = startIndex
-        for element in other where place < endIndex && self[place] == element { place += 1 }
-        return place == endIndex
-    }
 }

@@ -87,4 +87,16 @@ struct PlaylistAttempt: Sendable, Hashable {
     /// The list that the edits were made on, as far as was known then; nil where that is the record's base. An attempt
     /// before this one may have arrived without an answer.
     var base: [PlaylistEntry]?
+    /// How the list stood on the server when this was sent; nil for a list that was to be made.
+    var start: Start?
+
+    /// Where an attempt began.
+    struct Start: Sendable, Hashable {
+        /// What the server's list held.
+        var present: [PlaylistEntry]
+        /// The list as others have left it: the present one, unless that is one of ours on its way.
+        var theirs: [PlaylistEntry]
+        /// Whether songs are taken off and put on part by part.
+        var isPiecewise = false
+    }
 }
