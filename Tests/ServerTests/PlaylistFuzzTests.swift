@@ -63,8 +63,10 @@ import Testing
         faults.withLock { ($0.isAway, $0.chance) = (false, 0) }
         #expect(await server.settle(), "\(label): it never comes to rest")
         let wanted = model.text
-        let there = remote.lists.map { "\($0.name): \($0.songs.joined(separator: " "))" }.sorted()
-        #expect(there == wanted, "\(label)")
+        // An empty list whose making was not confirmed is not found where such are not listed: it may be there twice.
+        let there = remote.lists.filter { !habits.hidesEmpty || !$0.songs.isEmpty }
+            .map { "\($0.name): \($0.songs.joined(separator: " "))" }.sorted()
+        #expect(there == wanted.filter { !habits.hidesEmpty || !$0.hasSuffix(": ") }, "\(label)")
         #expect(await server.refresh(), "\(label)")
         #expect(try client.playlists() == wanted, "\(label)")
         #expect(remote.connectionsBroken == 0, "\(label)")

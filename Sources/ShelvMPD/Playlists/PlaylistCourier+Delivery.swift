@@ -24,7 +24,7 @@ extension PlaylistCourier {
     ) async throws -> PlaylistReceipt {
         try await learn()
         var id = delivery.remoteID
-        if id == nil, let attempt { id = try await find(attempt) }
+        if id == nil, let attempt { id = try await find(attempt, delivery) }
         if delivery.isDeleted {
             if let id { try await delete(id) }
             return .removed
@@ -35,7 +35,7 @@ extension PlaylistCourier {
             let new = PlaylistAttempt(title: delivery.title, knownIDs: known, entries: delivery.wanted)
             try await keepAttempt(new, delivery.key)
             attempt = new
-            id = try await create(delivery.title, wanted, new)
+            id = try await create(wanted, new, delivery)
         }
         guard let id, let content = try await content(id) else { return .vanished }
 
@@ -66,7 +66,8 @@ extension PlaylistCourier {
             }
             result = written
         }
-        if delivery.isRenamed, result.playlist.name != delivery.title {
+        // One that was made by an earlier attempt may have got another title here since.
+        if delivery.isRenamed || delivery.remoteID == nil, result.playlist.name != delivery.title {
             let isPublic = result.playlist.isPublic == true ? true : nil
             try await server.updatePlaylist(id: id, PlaylistUpdate(name: delivery.title, isPublic: isPublic))
             guard let renamed = try await self.content(id) else { return .vanished }
@@ -81,27 +82,32 @@ extension PlaylistCourier {
     // MARK: Making and removing
 
     /// The list that an attempt has made, if it did.
-    private func find(_ attempt: PlaylistAttempt) async throws(SubsonicError) -> String? {
-        let known = Set(attempt.knownIDs)
-        return try await server.playlists().last { $0.name == attempt.title && !known.contains($0.id) }?.id
+    private func find(
+        _ attempt: PlaylistAttempt,
+        _ delivery: PlaylistDelivery
+    ) async throws(SubsonicError) -> String? {
+        let known = delivery.otherIDs.union(attempt.knownIDs)
+        let new = try await server.playlists().filter { $0.name == attempt.title && !known.contains($0.id) }.map(\.id)
+        // What was there before another of this name was to be made is not that other one.
+        return new.last { delivery.knownToOthers.contains($0) } ?? new.last
     }
 
     private func create(
-        _ title: String,
         _ songIDs: [String],
-        _ attempt: PlaylistAttempt
+        _ attempt: PlaylistAttempt,
+        _ delivery: PlaylistDelivery
     ) async throws(SubsonicError) -> String? {
         let made: Playlist?
         if songIDs.count <= PlaylistTraits.mostInQuery {
-            made = try await server.createPlaylist(name: title, songIDs: songIDs, post: false)
+            made = try await server.createPlaylist(name: attempt.title, songIDs: songIDs, post: false)
         } else {
             let first = Array(songIDs.prefix(PlaylistTraits.mostInQuery))
             made = try await withForm({ (server, post) async throws(SubsonicError) in
-                try await server.createPlaylist(name: title, songIDs: post ? songIDs : first, post: post)
+                try await server.createPlaylist(name: attempt.title, songIDs: post ? songIDs : first, post: post)
             })
         }
         if let made { return made.id }
-        guard let id = try await find(attempt) else {
+        guard let id = try await find(attempt, delivery) else {
             throw .server(ServerFailure(code: 0, message: "The server has made no playlist"))
         }
         return id

@@ -49,6 +49,9 @@ struct PlaylistDelivery: Sendable {
     var wanted: [PlaylistEntry]
     var isDeleted: Bool
     var attempt: PlaylistAttempt?
+    /// The server's ids of the other playlists, and what was there before the attempts to make others.
+    var otherIDs: Set<String>
+    var knownToOthers: Set<String>
     /// The last edit that is in `wanted`.
     var through: Int64
 }

@@ -99,6 +99,8 @@ extension PlaylistShelf {
         guard let record = waiting.min(by: { $0.edits[0].id < $1.edits[0].id }), let last = record.edits.last else {
             return nil
         }
+        let others = records.values.filter { $0.key != record.key }
+        let unmade = record.remoteID == nil ? others.filter { $0.remoteID == nil } : []
         return PlaylistDelivery(
             key: record.key,
             remoteID: record.remoteID,
@@ -109,6 +111,8 @@ extension PlaylistShelf {
             wanted: book[record.key]?.entries ?? [],
             isDeleted: record.isDeleted,
             attempt: record.attempt,
+            otherIDs: Set(others.compactMap(\.remoteID)),
+            knownToOthers: Set(unmade.flatMap { $0.attempt?.knownIDs ?? [] }),
             through: last.id
         )
     }
