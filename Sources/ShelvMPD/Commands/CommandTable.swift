@@ -27,5 +27,6 @@ struct CommandTable: Sendable {
         ConnectionCommands.rows,
         OutputCommands.rows,
         ReflectionCommands.rows,
+        ChannelCommands.rows,
     ])
 }

@@ -58,6 +58,8 @@ final class Server {
     private var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// Events for all partitions that clients have not been told yet.
     private var pendingEvents: Subsystems = []
+    /// The same for single clients.
+    private var privateEvents: [Connection.ID: Subsystems] = [:]
     /// Connections that have used up their share of this turn.
     private var unfinished: [Connection.ID] = []
     /// Listeners with clients at the door.
@@ -265,15 +267,23 @@ final class Server {
     /// Notes events for the clients of all partitions; told at the end of the turn.
     func raise(_ events: Subsystems) { pendingEvents.formUnion(events) }
 
+    /// Notes events for one client; told at the end of the turn.
+    func raise(_ events: Subsystems, for connection: Connection) {
+        privateEvents[connection.id, default: []].formUnion(events)
+    }
+
     private func deliverEvents() {
         let everywhere = pendingEvents
         // A list that takes several turns is one act, and is told as one.
         let here = defaultPartition.owner == nil ? defaultPartition.takeEvents() : []
         pendingEvents = []
-        let events = everywhere.union(here)
-        guard !events.isEmpty else { return }
+        let forAll = everywhere.union(here)
+        let forOne = privateEvents
+        privateEvents = [:]
+        guard !forAll.isEmpty || !forOne.isEmpty else { return }
         for connection in connections.values {
-            guard let report = connection.protocolState.raise(events) else { continue }
+            let events = forAll.union(forOne[connection.id] ?? [])
+            guard !events.isEmpty, let report = connection.protocolState.raise(events) else { continue }
             connection.reply.changed(report)
             connection.lastActivity = .now
             serve(connection)

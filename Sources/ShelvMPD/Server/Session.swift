@@ -12,6 +12,8 @@ struct Session {
     var stringNormalization: StringNormalization = []
     /// Bytes of one binary chunk.
     var binaryLimit = 8192
+    /// What other clients have sent.
+    var mailbox = Mailbox()
     /// The picture that is being read.
     var reading: CoverReading?
 
