@@ -34,7 +34,10 @@ final class Terminal {
 
     /// Looks until all these texts are on the screen.
     /// - Throws: with the screen, when they do not come.
-    func await(_ texts: String...) throws {
+    func await(_ texts: String...) throws { try awaitAll(texts) }
+
+    /// The same for a list.
+    func awaitAll(_ texts: [String]) throws {
         var seen: [String] = []
         let came = waitUntil(milliseconds: 20_000) {
             seen = screen
