@@ -207,6 +207,7 @@ import Testing
         #expect(try PlaylistCoding.attempt(PlaylistCoding.encode(attempt)) == attempt)
         var begun = attempt
         begun.base = [.song("a")]
+        begun.remoteID = "7"
         begun.start = .init(present: entries, theirs: [.song("b")], isPiecewise: true)
         #expect(try PlaylistCoding.attempt(PlaylistCoding.encode(begun)) == begun)
         // Cut or changed bytes are refused or read as something else; they never end the program.

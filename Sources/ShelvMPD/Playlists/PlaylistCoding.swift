@@ -92,6 +92,7 @@ enum PlaylistCoding {
         writer.entries(attempt.entries)
         writer.number(attempt.base == nil ? 0 : 1)
         if let base = attempt.base { writer.entries(base) }
+        writer.text(attempt.remoteID ?? "")
         if let start = attempt.start {
             writer.number(start.isPiecewise ? 1 : 0)
             writer.entries(start.present)
@@ -108,6 +109,10 @@ enum PlaylistCoding {
         for _ in 0..<(try reader.count()) { knownIDs.append(try reader.text()) }
         var attempt = PlaylistAttempt(title: title, knownIDs: knownIDs, entries: try reader.entries())
         if try reader.number() == 1 { attempt.base = try reader.entries() }
+        // What earlier versions have written ends here.
+        if reader.rest.isEmpty { return attempt }
+        let remoteID = try reader.text()
+        if !remoteID.isEmpty { attempt.remoteID = remoteID }
         if !reader.rest.isEmpty {
             let isPiecewise = try reader.number() == 1
             let present = try reader.entries()

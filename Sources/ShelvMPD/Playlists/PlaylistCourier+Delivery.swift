@@ -23,7 +23,7 @@ extension PlaylistCourier {
         _ attempt: inout PlaylistAttempt?
     ) async throws -> PlaylistReceipt {
         try await learn()
-        var id = delivery.remoteID
+        var id = delivery.remoteID ?? attempt?.remoteID
         if id == nil, let attempt { id = try await find(attempt, delivery) }
         if delivery.isDeleted {
             if let id { try await delete(id) }
@@ -36,6 +36,12 @@ extension PlaylistCourier {
             try await keepAttempt(new, delivery.key)
             attempt = new
             id = try await create(wanted, new, delivery)
+        }
+        if delivery.remoteID == nil, let id, var known = attempt, known.remoteID != id {
+            // It may get another title next, by which it would not be found.
+            known.remoteID = id
+            try await keepAttempt(known, delivery.key)
+            attempt = known
         }
         guard let id, let content = try await content(id) else { return .vanished }
 
@@ -58,6 +64,7 @@ extension PlaylistCourier {
                 entries: merged.map { .song($0) },
                 base: origin.base.map { .song($0) }
             )
+            new.remoteID = attempt?.remoteID
             new.start = .init(present: present.map { .song($0) }, theirs: origin.theirs.map { .song($0) })
             try await keepAttempt(new, delivery.key)
             attempt = new

@@ -87,6 +87,8 @@ struct PlaylistAttempt: Sendable, Hashable {
     /// The list that the edits were made on, as far as was known then; nil where that is the record's base. An attempt
     /// before this one may have arrived without an answer.
     var base: [PlaylistEntry]?
+    /// The server's id of a list that was to be made, once it is known.
+    var remoteID: String?
     /// How the list stood on the server when this was sent; nil for a list that was to be made.
     var start: Start?
 

@@ -36,6 +36,7 @@ extension PlaylistShelf {
     private func mayBeOurs(_ playlist: Playlist) -> Bool {
         records.values.contains { record in
             guard record.remoteID == nil, !record.isLocal, let attempt = record.attempt else { return false }
+            if let id = attempt.remoteID { return id == playlist.id }
             return attempt.title == playlist.name && !attempt.knownIDs.contains(playlist.id)
         }
     }

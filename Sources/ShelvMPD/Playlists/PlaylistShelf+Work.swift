@@ -111,7 +111,7 @@ extension PlaylistShelf {
             wanted: book[record.key]?.entries ?? [],
             isDeleted: record.isDeleted,
             attempt: record.attempt,
-            otherIDs: Set(others.compactMap(\.remoteID)),
+            otherIDs: Set(others.compactMap { $0.remoteID ?? $0.attempt?.remoteID }),
             knownToOthers: Set(unmade.flatMap { $0.attempt?.knownIDs ?? [] }),
             through: last.id
         )
