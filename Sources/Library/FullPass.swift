@@ -147,7 +147,7 @@ struct FullPass {
     }
 
     private func collect<Item: Sendable>(
-        _ run: PageRun<[Item]>,
+        _ run: PageRun<[Item], [Item]>,
         id: (Item) -> String
     ) async throws -> [Item] {
         var cursor = PageCursor(pageSize: profile.pageSize)
@@ -171,16 +171,18 @@ struct FullPass {
         expected: Int?,
         into spool: inout SongSpool
     ) async throws -> Bool {
-        var cursor = PageCursor(pageSize: profile.pageSize)
+        // With several music folders it is not known how many songs each has.
+        var cursor = PageCursor(pageSize: profile.pageSize, expected: profile.roots.count == 1 ? expected : nil)
         cursor.resume(
             after: spool.keys.compactMap { PageKey($0) }.filter { $0.folder == folder }.map { ($0.page, $0.items) }
         )
         let call = call
         let root = profile.roots[folder].id
         let mapping = profile.mapping
-        let run = PageRun(width: profile.width) { (page) async throws(SubsonicError) -> SpoolBlock in
+        let run = PageRun(width: profile.pagesAtOnce) { (page) async throws(SubsonicError) -> SongList in
             let asked = SearchPage(query: query, songs: page.offset..<page.offset + page.count, musicFolder: root)
-            let songs = try await call { (server) async throws(SubsonicError) in try await server.songs(asked) }
+            return try await call { (server) async throws(SubsonicError) in try await server.songs(asked) }
+        } read: { (page, songs) -> SpoolBlock in
             var block = mapping.block(key: "", songs: songs, folder: folder, facts: facts)
             block.key = PageKey(folder: folder, page: page, items: block.entries.count).text
             return block
@@ -209,17 +211,21 @@ struct FullPass {
         var isComplete = true
         // One album is one page of one item.
         var cursor = PageCursor(pageSize: 1)
-        let run = PageRun(width: profile.width) { (page) async throws(SubsonicError) -> SpoolBlock? in
-            guard wanted.indices.contains(page.offset) else { return SpoolBlock(key: "") }
-            let (id, folder) = wanted[page.offset]
+        let run = PageRun(width: profile.pagesAtOnce) { (page) async throws(SubsonicError) -> [Song]? in
+            guard wanted.indices.contains(page.offset) else { return [] }
+            let id = wanted[page.offset].id
             do throws(SubsonicError) {
                 let album = try await call { (server) async throws(SubsonicError) in try await server.album(id: id) }
-                return mapping.block(key: "album \(id)", songs: album?.songs ?? [], folder: folder, facts: facts)
+                return album?.songs ?? []
             } catch {
                 // Gone since it was listed.
                 if error.serverCode == 70 { return nil }
                 throw error
             }
+        } read: { (page, songs) -> SpoolBlock? in
+            guard wanted.indices.contains(page.offset), let songs else { return nil }
+            let (id, folder) = wanted[page.offset]
+            return mapping.block(key: "album \(id)", songs: songs, folder: folder, facts: facts)
         }
         try await run.run(&cursor) { page, block in
             guard wanted.indices.contains(page.offset) else { return (0, 0) }

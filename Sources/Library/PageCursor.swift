@@ -29,7 +29,13 @@ struct PageCursor: Sendable, Equatable {
     /// The server gives the same items for every position.
     private(set) var isRepeating = false
 
-    init(pageSize: Int) { self.pageSize = pageSize }
+    /// How many items there should be, if that is known. What lies behind is asked for one page at a time.
+    private let expected: Int?
+
+    init(pageSize: Int, expected: Int? = nil) {
+        self.pageSize = pageSize
+        self.expected = expected
+    }
 
     /// Everything was asked for and has come.
     var isFinished: Bool { end != nil && asked.isEmpty && gaps.allSatisfy { !isBeforeEnd($0.offset) } }
@@ -40,6 +46,7 @@ struct PageCursor: Sendable, Equatable {
             if isBeforeEnd(gap.offset) { return ask(gap) }
         }
         guard end == nil, isWarm || asked.isEmpty else { return nil }
+        if let expected, frontier >= expected, asked.contains(where: { $0.offset >= expected }) { return nil }
         let page = Page(offset: frontier, count: pageSize)
         frontier += pageSize
         return ask(page)

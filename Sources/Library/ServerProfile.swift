@@ -44,6 +44,10 @@ struct ServerProfile: Sendable, Hashable {
         }
     }
 
+    /// Pages under way at once. Where the server bears as many requests as the client lets through, two more stand ready to
+    /// follow when one is answered.
+    var pagesAtOnce: Int { width < SubsonicClient.slots ? width : width + 2 }
+
     /// Whether `getScanStatus` counts songs.
     var countsSongs: Bool { kind == .navidrome || kind == .gonic }
 }

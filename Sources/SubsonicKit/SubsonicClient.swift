@@ -6,6 +6,8 @@ internal import Synchronization
 public final class SubsonicClient: SubsonicCalling {
     /// The protocol version we say: the lowest with tokens, because Airsonic and Ampache refuse higher ones than their own.
     static let protocolVersion = "1.13.0"
+    /// Requests at once by `call`, unless told otherwise.
+    public static let slots = 4
     /// Constant, because servers keep players and settings under it.
     static let clientName = "ShelvMPD"
 
@@ -30,7 +32,7 @@ public final class SubsonicClient: SubsonicCalling {
         transport: any HTTPTransport,
         remembered: AuthenticationMethod? = nil,
         log: Log = .silent,
-        slots: Int = 4,
+        slots: Int = SubsonicClient.slots,
         environment: ClientEnvironment = .system
     ) {
         self.server = server

@@ -113,4 +113,23 @@ struct PageCursorTests {
             Set(asked) == [.init(offset: 10, count: 10), .init(offset: 30, count: 10), .init(offset: 47, count: 10)]
         )
     }
+
+    @Test func behindTheExpectedEndOnePageIsAskedFor() {
+        var cursor = PageCursor(pageSize: 10, expected: 25)
+        let first = cursor.next()
+        #expect(first == .init(offset: 0, count: 10))
+        cursor.received(.init(offset: 0, count: 10), items: 10, new: 10)
+        #expect(cursor.next()?.offset == 10)
+        #expect(cursor.next()?.offset == 20)
+        #expect(cursor.next()?.offset == 30)
+        #expect(cursor.next() == nil)
+        // There is more than was expected.
+        cursor.received(.init(offset: 30, count: 10), items: 10, new: 10)
+        #expect(cursor.next()?.offset == 40)
+        #expect(cursor.next() == nil)
+        for offset in [10, 20] { cursor.received(.init(offset: offset, count: 10), items: 10, new: 10) }
+        #expect(!cursor.isFinished)
+        cursor.received(.init(offset: 40, count: 10), items: 0, new: 0)
+        #expect(cursor.isFinished)
+    }
 }
