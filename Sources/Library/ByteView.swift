@@ -66,6 +66,11 @@ struct ByteView {
 
     func contains(_ needle: ByteView) -> Bool { find(needle) != nil }
 
+    func contains(_ byte: UInt8) -> Bool {
+        guard let base = unsafe base else { return false }
+        return unsafe memchr(base, Int32(byte), count) != nil
+    }
+
     /// The place of the last byte equal to `byte`.
     func lastIndex(of byte: UInt8) -> Int? {
         guard let base = unsafe base else { return nil }

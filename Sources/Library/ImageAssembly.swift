@@ -97,18 +97,18 @@ struct ImageAssembly: Sendable {
         let ids = texts(order, of: builder.songIDs) { builder.songIDs.view($0, UInt32($1)) }
         try writer.add(.songIDOffsets, ids.offsets)
         try writer.add(.songIDs, ids.arena)
-        try writer.add(.durations, column(order, \.duration))
-        try writer.add(.lastModified, column(order, \.lastModified))
-        try writer.add(.added, column(order, \.added))
-        try writer.add(.sizes, column(order, \.size))
-        try writer.add(.kinds, column(order, \.kind))
-        try writer.add(.bitRates, column(order, \.bitRate))
-        try writer.add(.marks, column(order, \.marks))
-        try writer.add(.playCounts, column(order, \.playCount))
-        try writer.add(.coverArts, column(order, \.coverArt))
-        try writer.add(.albumIDs, column(order, \.albumID))
-        try writer.add(.artistIDs, column(order, \.artistID))
-        try writer.add(.gains, column(order, \.gain))
+        try writer.add(.durations, column(order) { $0.duration })
+        try writer.add(.lastModified, column(order) { $0.lastModified })
+        try writer.add(.added, column(order) { $0.added })
+        try writer.add(.sizes, column(order) { $0.size })
+        try writer.add(.kinds, column(order) { $0.kind })
+        try writer.add(.bitRates, column(order) { $0.bitRate })
+        try writer.add(.marks, column(order) { $0.marks })
+        try writer.add(.playCounts, column(order) { $0.playCount })
+        try writer.add(.coverArts, column(order) { $0.coverArt })
+        try writer.add(.albumIDs, column(order) { $0.albumID })
+        try writer.add(.artistIDs, column(order) { $0.artistID })
+        try writer.add(.gains, column(order) { $0.gain })
         try writer.add(
             .kindTable,
             builder.kindList.flatMap { kind -> [UInt32] in
@@ -128,8 +128,8 @@ struct ImageAssembly: Sendable {
         try writer.add(.texts, builder.texts.arena)
     }
 
-    private func column<Element>(_ order: [UInt32], _ field: KeyPath<SongRow, Element>) -> [Element] {
-        order.map { builder.rows[Int($0)][keyPath: field] }
+    private func column<Element>(_ order: [UInt32], _ field: (borrowing SongRow) -> Element) -> [Element] {
+        order.map { field(builder.rows[Int($0)]) }
     }
 
     private func texts(

@@ -12,6 +12,8 @@ struct IndexAssembly {
     private(set) var folded: [UInt8] = []
     /// For each value its count of songs, then its next free posting; all 0 between two tag types.
     private var counts: [UInt32]
+    /// The types that each song has, so that songs without a type are passed over.
+    private var present: [UInt64] = []
 
     /// - Parameters:
     ///   - tagOffsets: Where the tags of each song start.
@@ -19,12 +21,20 @@ struct IndexAssembly {
     ///   - values: The values, in order of their ids.
     init(tagOffsets: [UInt32], tags: [UInt32], values texts: SortedTexts) throws(LibraryError) {
         counts = Array(repeating: 0, count: texts.count)
-        var present: UInt64 = 0
-        for tag in tags { present |= 1 << UInt64(tag >> ImageLayout.valueBits) }
+        present.reserveCapacity(tagOffsets.count)
+        var all: UInt64 = 0
+        for song in 0..<(tagOffsets.count - 1) {
+            var mask: UInt64 = 0
+            for place in Int(tagOffsets[song])..<Int(tagOffsets[song + 1]) {
+                mask |= 1 << UInt64(tags[place] >> ImageLayout.valueBits)
+            }
+            present.append(mask)
+            all |= mask
+        }
         var rows: [[Tag]: UInt32] = [:]
         for tag in Tag.allCases {
             // Types that no song has do not matter, so what is left of a chain may be that of another type.
-            let chain = ([tag] + tag.fallbacks).filter { present & (1 << UInt64($0.rawValue)) != 0 }
+            let chain = ([tag] + tag.fallbacks).filter { all & (1 << UInt64($0.rawValue)) != 0 }
             if chain.isEmpty { continue }
             if let row = rows[chain] {
                 tagIndexes[Int(tag.rawValue)] = row
@@ -71,7 +81,12 @@ struct IndexAssembly {
         var entries: [(value: UInt32, song: UInt32)] = []
         var found: [UInt32] = []
         entries.reserveCapacity(tagOffsets.count)
+        let mask = chain.reduce(UInt64(0)) { $0 | 1 << UInt64($1.rawValue) }
         for song in 0..<(tagOffsets.count - 1) {
+            if present[song] & mask == 0 {
+                missing.append(UInt32(song))
+                continue
+            }
             found.removeAll(keepingCapacity: true)
             let range = Int(tagOffsets[song])..<Int(tagOffsets[song + 1])
             Self.effectiveValues(tags, range, chain, &found)

@@ -20,36 +20,48 @@ struct LibraryAssembly: Sendable {
         var successors: [String: String] = [:]
     }
 
-    /// Reads the spool several times, and keeps only numbers of each song in between.
+    /// Reads the spool again for what depends on the library as a whole, and keeps only numbers of each song in between.
     ///
     /// - Parameters:
+    ///   - spool: Where the songs stand.
+    ///   - draft: What has been made of them.
     ///   - info: What the library will say of itself; the rule is added to its `syncState`.
     ///   - file: Where the image goes; nil for one in memory.
     /// - Throws: `LibraryError`; `CancellationError` when the task is cancelled.
     @concurrent
-    func build(_ spool: SongSpool.View, info: LibraryInfo, file: String?) async throws -> Result {
-        let survey = try survey(spool)
-        let rule = survey.rule(previous: former.flatMap { PathRule($0.info.syncState) }, folderNames: folderNames)
+    func build(
+        _ spool: SongSpool.View,
+        draft: consuming sending LibraryDraft,
+        info: LibraryInfo,
+        file: String?
+    ) async throws -> Result {
+        let rule = draft.survey.rule(previous: former.flatMap { PathRule($0.info.syncState) }, folderNames: folderNames)
         try Task.checkCancellation()
         let matching = try former.map { (former) throws(LibraryError) in try SongMatching(former, spool, rule: rule) }
         try Task.checkCancellation()
 
-        var assigner = URIAssigner(rule: rule) { songID in
-            guard let matching, let song = matching.former(of: songID) else { return nil }
-            return String(decoding: matching.former.uri(song), as: UTF8.self)
-        }
+        var assigner = URIAssigner(
+            rule: rule,
+            former: matching.map { matching in
+                { songID in
+                    matching.former(of: songID).map { String(decoding: matching.former.uri($0), as: UTF8.self) }
+                }
+            }
+        )
         try spool.forEach { (song) throws(LibraryError) in
-            assigner.present(songID: song.songID, path: song.path, folder: song.folder)
+            assigner.present(songID: song.idView, path: song.pathView, folder: song.folder)
         }
         try Task.checkCancellation()
 
-        var builder = LibraryBuilder()
+        var builder = draft.finish()
         var lost = 0
+        var row = 0
         try spool.forEach { (song) throws(LibraryError) in
-            let songID = song.songID
-            let uri = assigner.assign(songID: songID, path: song.path, folder: song.folder)
-            let isStarred = starred.map { $0.contains(songID) } ?? song.isStarred
-            if !uri.withView({ builder.add(song, uri: $0, isStarred: isStarred) }) { lost += 1 }
+            let isStarred = starred.map { !$0.isEmpty && $0.contains(song.songID) }
+            assigner.assign(songID: song.idView, path: song.pathView, folder: song.folder) { uri in
+                if !builder.place(row, at: uri, isStarred: isStarred) { lost += 1 }
+            }
+            row += 1
         }
         try Task.checkCancellation()
 
@@ -96,23 +108,6 @@ struct LibraryAssembly: Sendable {
         let generation = former?.info.syncState["ids"]
         guard matching?.isReassigned == true else { return generation }
         return String((generation.flatMap { Int($0) } ?? 0) &+ 1)
-    }
-
-    private func survey(_ spool: SongSpool.View) throws(LibraryError) -> PathSurvey {
-        var survey = PathSurvey()
-        var needsNames = true
-        try spool.forEach { (song) throws(LibraryError) in
-            // Names only matter for the first absolute path, and reading them means reading the whole song.
-            var names: [String] = []
-            if needsNames, song.path.hasPrefix("/") {
-                names = (song.record()?.tags ?? []).filter { [.artist, .albumArtist, .album].contains($0.tag) }.map(
-                    \.value
-                )
-                needsNames = false
-            }
-            survey.note(path: song.path, folder: song.folder, names: names)
-        }
-        return survey
     }
 }
 

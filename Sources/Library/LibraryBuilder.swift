@@ -23,6 +23,10 @@ public struct LibraryBuilder: Sendable {
     var kindList: [SongKind] = []
     /// What the last song was; mostly the next one is the same.
     private var lastKind: (kind: SongKind, number: UInt32)?
+    /// The number of the last value of each tag; mostly the next song has the same.
+    private var lastValues = [UInt32](repeating: ImageLayout.none, count: Tag.allCases.count)
+    /// The same of the texts that a song has.
+    private var lastTexts = [UInt32](repeating: ImageLayout.none, count: TextRole.allCases.count)
     var gains: [ReplayGain] = []
     private(set) var aliases: [(uri: String, songID: String)] = []
     private(set) var isTooLarge = false
@@ -65,6 +69,33 @@ public struct LibraryBuilder: Sendable {
         return true
     }
 
+    /// Takes in all of a song but its URI, in a row of its own: one that has not come before.
+    mutating func collect(_ song: SpoolReader.Song) {
+        guard let songID = songIDs.insert(song.idView), songID.isNew,
+            let row = row(for: song, uri: ImageLayout.none, isStarred: song.isStarred)
+        else {
+            isTooLarge = true
+            return
+        }
+        rows.append(row)
+    }
+
+    /// Gives a row that was collected its URI. False as in `add(_:)`: then the song is left out.
+    ///
+    /// - Parameter isStarred: nil to leave it as the song said.
+    mutating func place(_ row: Int, at text: ByteView, isStarred: Bool?) -> Bool {
+        guard rows.indices.contains(row), Self.isUsable(text) else { return false }
+        guard let uri = uris.insert(text) else { return refuse() }
+        if uri.isNew { uriRows.append(ImageLayout.none) }
+        if uriRows[Int(uri.id)] != ImageLayout.none { return false }
+        uriRows[Int(uri.id)] = UInt32(row)
+        rows[row].uri = uri.id
+        if let isStarred {
+            rows[row].marks = rows[row].marks & ~ImageLayout.starred | (isStarred ? ImageLayout.starred : 0)
+        }
+        return true
+    }
+
     /// Makes `uri`, which a song had before, lead to the song with this id, unless a song bears it now.
     public mutating func addAlias(uri: String, songID: String) {
         aliases.append((uri, songID))
@@ -95,12 +126,12 @@ public struct LibraryBuilder: Sendable {
         let start = tags.count
         var hasRoom = true
         let facts = song.readFacts { tag, text in
-            guard let value = insert(text) else { return hasRoom = false }
+            guard let value = insert(text, of: tag) else { return hasRoom = false }
             if let value { tags.append(UInt32(tag.rawValue) << ImageLayout.valueBits | value) }
         }
         guard hasRoom, let facts, let end = UInt32(exactly: tags.count), let kind = kind(of: facts),
-            let coverArt = number(of: facts.coverArt), let albumID = number(of: facts.albumID),
-            let artistID = number(of: facts.artistID)
+            let coverArt = number(of: facts.coverArt, .coverArt), let albumID = number(of: facts.albumID, .albumID),
+            let artistID = number(of: facts.artistID, .artistID)
         else { return nil }
         return SongRow(
             uri: uri,
@@ -122,8 +153,11 @@ public struct LibraryBuilder: Sendable {
     }
 
     /// Some number of the value, none if it is empty, nil if there is no more room.
-    private mutating func insert(_ view: ByteView) -> UInt32?? {
+    private mutating func insert(_ view: ByteView, of tag: Tag) -> UInt32?? {
         if view.isEmpty { return .some(nil) }
+        let place = Int(tag.rawValue)
+        let last = lastValues[place]
+        if last != ImageLayout.none, values.withText(last, { $0 == view }) { return .some(last) }
         let inserted: (id: UInt32, isNew: Bool)?
         if view.count > ImageLayout.longestText || Self.hasControls(view) {
             inserted = Self.cleaned(view).withView { values.insert($0) }
@@ -131,16 +165,25 @@ public struct LibraryBuilder: Sendable {
             inserted = values.insert(view)
         }
         guard let id = inserted?.id, id <= ImageLayout.valueMask else { return nil }
+        lastValues[place] = id
         return .some(id)
     }
 
-    private mutating func number(of text: ByteView?) -> UInt32? {
+    private enum TextRole: Int, CaseIterable { case suffix, contentType, coverArt, albumID, artistID }
+
+    private mutating func number(of text: ByteView?, _ role: TextRole) -> UInt32? {
         guard let text else { return ImageLayout.none }
-        return texts.insert(text)?.id
+        let last = lastTexts[role.rawValue]
+        if last != ImageLayout.none, texts.withText(last, { $0 == text }) { return last }
+        guard let id = texts.insert(text)?.id else { return nil }
+        lastTexts[role.rawValue] = id
+        return id
     }
 
     private mutating func kind(of facts: SpoolReader.Facts) -> UInt32? {
-        guard let suffix = number(of: facts.suffix), let contentType = number(of: facts.contentType) else { return nil }
+        guard let suffix = number(of: facts.suffix, .suffix),
+            let contentType = number(of: facts.contentType, .contentType)
+        else { return nil }
         let kind = SongKind(format: facts.format, suffix: suffix, contentType: contentType)
         if let lastKind, lastKind.kind == kind { return lastKind.number }
         let number = kinds[kind] ?? UInt32(kindList.count)

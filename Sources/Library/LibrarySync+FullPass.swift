@@ -43,7 +43,12 @@ extension LibrarySync {
         news.lastFull = environment.wallClock()
         if profile.countsSongs { news.surplus = stamp.scanCount.map { $0 &- songs } }
         let info = info(isComplete: true, news, lastSync: environment.wallClock())
-        let result = try await assembly.build(outcome.spool.view, info: info, file: configuration.imageFile)
+        let result = try await assembly.build(
+            outcome.spool.view,
+            draft: outcome.spool.takeDraft(),
+            info: info,
+            file: configuration.imageFile
+        )
         outcome.spool.remove()
         if result.lost > 0 { log.error("\(result.lost) songs of \(configuration.serverName) have no usable URI") }
         memory = news
@@ -113,11 +118,18 @@ extension LibrarySync {
         var time = Duration.zero
     }
 
+    /// Whether so many songs are to be shown: the rest takes longer than some seconds, as fast as it goes.
+    static func isWorthAPart(_ songs: Int, of expected: Int?, after time: Duration) -> Bool {
+        guard let expected else { return true }
+        return songs < expected / 2 && time * (expected - songs) >= .seconds(5) * songs
+    }
+
     private func fullPass(_ profile: ServerProfile, showsParts: Bool) -> FullPass {
         let log = log
         let name = configuration.serverName
         let handlers = handlers
-        var parts = Parts(songs: 500, time: environment.uptime())
+        let begin = environment.uptime()
+        var parts = Parts(songs: 500, time: begin)
         let uptime = environment.uptime
         let info = info(isComplete: false, SyncMemory(), lastSync: environment.wallClock())
         let folderNames = profile.roots.map(\.name)
@@ -129,17 +141,19 @@ extension LibrarySync {
             log: { log.info("\(name): \($0)") },
             progress: { handlers.event(.progress(songs: $0, expected: $1)) },
             beside: { spool, expected in
-                // Each part is at least four times the last one, so all of them cost a third of the whole; and not before
-                // two seconds, because a fast server will be done by then.
+                // Each part is at least four times the last one, so all of them cost a third of the whole; and none is made
+                // where the whole will be there soon.
                 guard showsParts, spool.songCount >= 4 * parts.songs, uptime() - parts.time >= .seconds(2),
-                    expected.map({ spool.songCount < $0 / 2 }) ?? true
+                    Self.isWorthAPart(spool.songCount, of: expected, after: uptime() - begin)
                 else { return nil }
                 parts = Parts(songs: spool.songCount, time: uptime())
                 let view = spool.view
                 return {
                     let assembly = LibraryAssembly(former: nil, folderNames: folderNames)
                     // A part that cannot be built is no loss: the whole comes later.
-                    guard let part = try? await assembly.build(view, info: info, file: nil) else { return }
+                    guard let draft = try? view.draft(),
+                        let part = try? await assembly.build(view, draft: draft, info: info, file: nil)
+                    else { return }
                     await handlers.publish(part.snapshot)
                 }
             }
@@ -160,7 +174,7 @@ extension LibrarySync {
             try spool.append(block)
             let assembly = LibraryAssembly(former: nil, folderNames: profile.roots.map(\.name))
             let info = info(isComplete: false, SyncMemory(), lastSync: environment.wallClock())
-            let part = try await assembly.build(spool.view, info: info, file: nil)
+            let part = try await assembly.build(spool.view, draft: spool.takeDraft(), info: info, file: nil)
             shown = part.snapshot
             await handlers.publish(part.snapshot)
         } catch {

@@ -23,7 +23,7 @@ public struct PathRule: Sendable, Hashable {
 
     private func treeURI(path: String, folder: Int) -> String? {
         let prefix = folder < prefixes.count ? prefixes[folder] : ""
-        if prefix.isEmpty, !isBackslashed, tops.allSatisfy({ $0 == nil }), Self.isSafe(path) { return path }
+        if prefix.isEmpty, !isBackslashed, tops.allSatisfy({ $0 == nil }), path.withView(Self.isSafe) { return path }
         let path = isBackslashed ? Self.withSlashes(path) : path
         var segments = Self.segments(path, without: prefix)
         if segments.isEmpty { return nil }
@@ -31,28 +31,31 @@ public struct PathRule: Sendable, Hashable {
         return Self.joined(segments)
     }
 
-    /// Whether a path is a URI as it is, as most are; that is told faster than a path is taken apart.
-    private static func isSafe(_ path: String) -> Bool {
-        var path = path
-        guard path.utf8.count <= PathSegment.longest else { return false }
-        return path.withUTF8 { bytes in
-            // What stands before a slash or the end must be a segment that is no dot and no two dots.
-            var length = 0
-            var dots = 0
-            for index in 0...bytes.count {
-                let byte = index < bytes.count ? unsafe bytes[index] : UInt8(ascii: "/")
-                if byte == UInt8(ascii: "/") {
-                    if length == 0 || length == dots && length <= 2 { return false }
-                    length = 0
-                    dots = 0
-                } else {
-                    if byte < 0x20 || byte == 0x7F { return false }
-                    length += 1
-                    if byte == UInt8(ascii: ".") { dots += 1 }
-                }
+    /// Whether a path is its own URI, as most are.
+    func isPlain(_ path: ByteView, folder: Int) -> Bool {
+        (folder >= prefixes.count || prefixes[folder].isEmpty) && !isBackslashed && tops.allSatisfy { $0 == nil }
+            && Self.isSafe(path) && !Shelf.contains(path: path)
+    }
+
+    /// Whether nothing has to be changed in a path; that is told faster than a path is taken apart.
+    private static func isSafe(_ path: ByteView) -> Bool {
+        guard path.count <= PathSegment.longest else { return false }
+        // What stands before a slash or the end must be a segment that is no dot and no two dots.
+        var length = 0
+        var dots = 0
+        for index in 0...path.count {
+            let byte = index < path.count ? path[index] : UInt8(ascii: "/")
+            if byte == UInt8(ascii: "/") {
+                if length == 0 || length == dots && length <= 2 { return false }
+                length = 0
+                dots = 0
+            } else {
+                if byte < 0x20 || byte == 0x7F { return false }
+                length += 1
+                if byte == UInt8(ascii: ".") { dots += 1 }
             }
-            return true
         }
+        return true
     }
 
     private static func segments(_ path: String, without prefix: String) -> [String] {
@@ -100,7 +103,18 @@ struct PathSurvey {
     /// Names that shall stay in URIs even if every song shares them: artist and album of the first song.
     private var names: Set<String> = []
 
-    /// Takes note of one song.
+    /// Takes note of one song. Names are asked for with the first absolute path.
+    mutating func note(_ path: ByteView, folder: Int, names: () -> [String]) {
+        // Nearly always there is nothing new in it, and that is told without making a text of it.
+        if folder < folders.count, folders[folder].isRelative, hasSlash, !path.contains(UInt8(ascii: "\\")) {
+            folders[folder].songs += 1
+            return
+        }
+        let isAbsolute = path[0] == UInt8(ascii: "/")
+        note(path: path.string, folder: folder, names: isAbsolute ? names() : [])
+    }
+
+    /// The same with a text.
     mutating func note(path: String, folder: Int, names songNames: [String]) {
         while folders.count <= folder { folders.append(Folder()) }
         folders[folder].songs += 1

@@ -29,6 +29,11 @@ public enum Shelf: String, Sendable, CaseIterable {
         return rest.isEmpty || rest.first == UInt8(ascii: "/")
     }
 
+    /// The same for bytes that somebody else keeps.
+    static func contains(path: ByteView) -> Bool {
+        folder.withView { path.hasPrefix($0) && (path.count == $0.count || path[$0.count] == UInt8(ascii: "/")) }
+    }
+
     /// A URI that would lie in the folder, led past it.
     static func avoiding(_ uri: String) -> String {
         contains(path: uri.utf8) ? folder + "_" + uri.dropFirst(folder.count) : uri

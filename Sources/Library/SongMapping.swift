@@ -174,7 +174,7 @@ public struct SongMapping: Sendable {
         let albumArtists: [ArtistReference]
         let contributors: [Contributor]
 
-        init(song: Song, album: AlbumFacts?) {
+        init(song: borrowing Song, album: AlbumFacts?) {
             let single = { (name: String?, id: String?) in name.map { [ArtistReference(id: id, name: $0)] } ?? [] }
             if let list = song.artists, !list.isEmpty {
                 artists = list

@@ -47,6 +47,13 @@ struct SongSpool: Sendable {
         fileprivate let file: SpoolFile
         fileprivate let length: Int64
 
+        /// What the songs make together, made anew.
+        func draft() throws(LibraryError) -> LibraryDraft {
+            var draft = LibraryDraft()
+            try forEach { (song) throws(LibraryError) in draft.add(song) }
+            return draft
+        }
+
         /// Hands out every song, in the order of arrival.
         func forEach(_ body: (SpoolReader.Song) throws(LibraryError) -> Void) throws(LibraryError) {
             var offset: Int64 = 0
@@ -61,12 +68,14 @@ struct SongSpool: Sendable {
         }
     }
     /// Hashes of the ids of songs that are in.
-    private var known: Set<UInt64> = []
+    private var known = HashKeyed(vacant: ())
     private(set) var songCount = 0
     /// The pages that are in, in order.
     private(set) var keys: [String] = []
     /// How many songs of each album are in.
     private(set) var albumCounts: [String: Int] = [:]
+    /// What the songs make together.
+    private(set) var draft = LibraryDraft()
     /// How often a song came that was in already.
     private(set) var duplicates = 0
 
@@ -100,8 +109,12 @@ struct SongSpool: Sendable {
         var added = 0
         var album: (id: String, songs: Int)?
         for entry in block.entries {
-            if known.insert(entry.songHash).inserted {
+            if known.insert(entry.songHash, ()) {
                 added += 1
+                block.bytes.withView { bytes in
+                    var reader = SpoolReader(bytes.slice(start, entry.end))
+                    if let song = reader.song() { draft.add(song) }
+                }
                 if let id = entry.albumID {
                     if album?.id != id {
                         if let album { albumCounts[album.id, default: 0] += album.songs }
@@ -130,6 +143,12 @@ struct SongSpool: Sendable {
         return added
     }
 
+    /// Gives the draft away; nothing may be appended afterwards.
+    mutating func takeDraft() -> LibraryDraft {
+        defer { draft = LibraryDraft() }
+        return draft
+    }
+
     /// What is in now.
     var view: View { View(file: file, length: length) }
 
@@ -151,7 +170,8 @@ struct SongSpool: Sendable {
                 var reader = SpoolReader(bytes)
                 keys.append(reader.text() ?? "")
                 while let song = reader.song() {
-                    known.insert(URIAssigner.hash(song.songID))
+                    _ = known.insert(URIAssigner.hash(song.idView), ())
+                    draft.add(song)
                     if let album = song.readFacts({ _, _ in })?.albumID { albumCounts[album.string, default: 0] += 1 }
                     songCount += 1
                 }

@@ -25,10 +25,8 @@ struct SpoolWriter {
     mutating func signed(_ value: Int64) { number(UInt64(bitPattern: value << 1 ^ value >> 63)) }
 
     mutating func text(_ value: String) {
-        value.withView { view in
-            number(UInt64(view.count))
-            unsafe bytes.append(contentsOf: view.buffer)
-        }
+        number(UInt64(value.utf8.count))
+        bytes.append(contentsOf: value.utf8)
     }
 
     mutating func optional<Value>(_ value: Value?, _ write: (inout SpoolWriter, Value) -> Void) {

@@ -48,7 +48,12 @@ enum DateText {
     /// also a date alone → Unix time in seconds. Nil for anything else and for times before 1970: Go writes its zero
     /// time, `0001-01-01T00:00:00Z`, for "never".
     static func moment(_ text: String) -> Int64? {
-        var reader = Reader(bytes: Array(text.utf8))
+        var text = text
+        return text.withUTF8 { unsafe moment(Reader(bytes: $0)) }
+    }
+
+    private static func moment(_ start: Reader) -> Int64? {
+        var reader = start
         guard let year = reader.number(digits: 4), reader.skip("-"), let month = reader.number(digits: 2),
             reader.skip("-"), let day = reader.number(digits: 2), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
@@ -82,15 +87,19 @@ enum DateText {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    private struct Reader {
-        let bytes: [UInt8]
-        var position = 0
+    /// Lives no longer than the bytes it is given.
+    @safe private struct Reader {
+        private let bytes: UnsafeBufferPointer<UInt8>
+        private var position = 0
+
+        init(bytes: UnsafeBufferPointer<UInt8>) { unsafe self.bytes = bytes }
 
         /// Exactly so many digits, or nil and nothing is read.
         mutating func number(digits: Int) -> Int64? {
-            guard bytes.count - position >= digits else { return nil }
+            guard unsafe bytes.count - position >= digits else { return nil }
             var value: Int64 = 0
-            for byte in bytes[position..<position + digits] {
+            for index in position..<position + digits {
+                let byte = unsafe bytes[index]
                 guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
                 value = value * 10 + Int64(byte - UInt8(ascii: "0"))
             }
@@ -99,7 +108,7 @@ enum DateText {
         }
 
         mutating func skip(_ character: Unicode.Scalar) -> Bool {
-            guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+            guard unsafe position < bytes.count, unsafe bytes[position] == UInt8(ascii: character) else { return false }
             position += 1
             return true
         }

@@ -92,9 +92,17 @@ struct SongURITests {
         former: [String: String] = [:]
     ) -> (uris: [String: String], aliases: AliasTable) {
         var assigner = URIAssigner(rule: PathRule()) { former[$0] }
-        for song in songs { assigner.present(songID: song.id, path: song.path, folder: 0) }
+        for song in songs {
+            song.id.withView { id in song.path.withView { assigner.present(songID: id, path: $0, folder: 0) } }
+        }
         var uris: [String: String] = [:]
-        for song in songs { uris[song.id] = assigner.assign(songID: song.id, path: song.path, folder: 0) }
+        for song in songs {
+            song.id.withView { id in
+                song.path.withView { path in
+                    assigner.assign(songID: id, path: path, folder: 0) { uris[song.id] = $0.string }
+                }
+            }
+        }
         return (uris, assigner.aliases)
     }
 
