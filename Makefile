@@ -1,5 +1,6 @@
 # make run     installs what is needed, builds, and plays: your configuration if there is one, else a demo
 # make test    installs what is needed, checks and tests everything
+# make package builds a package for Debian, in .build/package
 # Needed beforehand: Debian 12 (or packages of the same names), and a Swift 6.2 toolchain or later in PATH.
 
 SHELL := /bin/sh
@@ -10,7 +11,7 @@ CFLAGS ?= -O2 -g
 DEBUG := .build/debug
 RELEASE := .build/release
 
-.PHONY: run demo build test check soak benchmark format documents conversations install clean
+.PHONY: run demo build test check soak benchmark format documents conversations package clean
 
 run:
 	@CONFIG='$(CONFIG)' Scripts/run
@@ -68,6 +69,11 @@ format:
 # Writes the documents that come from tables of the program.
 documents:
 	SHELV_WRITE_DOCUMENTS=1 swift test --filter GeneratedDocumentTests
+
+# With the Swift runtime inside, so that it needs packages of Debian only.
+package:
+	@Scripts/install-packages build package
+	Scripts/package
 
 clean:
 	swift package clean

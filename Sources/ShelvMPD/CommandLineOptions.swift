@@ -32,6 +32,8 @@ struct CommandLineOptions: Sendable, Equatable {
         case example
         /// Docs/configuration.md
         case configuration
+        /// The manual page shelvmpd.conf(5).
+        case manual
         /// Docs/commands.md
         case commands
     }
@@ -141,6 +143,7 @@ struct CommandLineOptions: Sendable, Equatable {
               --check-config      say whether the configuration is right, and end
               --print example     write a commented example configuration
               --print configuration  write the documentation of all options
+              --print manual      write the manual page shelvmpd.conf(5)
               --print commands    write the documentation of all commands
           -h, --help              write this
           -V, --version           write the version

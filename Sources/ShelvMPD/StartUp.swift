@@ -22,6 +22,7 @@ enum StartUp: Sendable, Equatable {
         case .showVersion: return .end(.success, output: Version.text)
         case .print(.example): return .end(.success, output: SettingsText.exampleFile())
         case .print(.configuration): return .end(.success, output: SettingsText.document())
+        case .print(.manual): return .end(.success, output: ConfigurationManual.text())
         case .print(.commands): return .end(.success, output: CommandsDocument.text())
         case .serve, .checkConfig, .run: break
         }

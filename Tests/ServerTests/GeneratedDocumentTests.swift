@@ -11,6 +11,7 @@ import Testing
     static let documents: [(path: String, text: @Sendable () -> String)] = [
         ("Docs/commands.md", { CommandsDocument.text() }),
         ("Docs/configuration.md", SettingsText.document),
+        ("Packaging/man/shelvmpd.conf.5", ConfigurationManual.text),
         ("Packaging/shelvmpd.conf.example", SettingsText.exampleFile),
     ]
 
@@ -24,6 +25,21 @@ import Testing
             let found = contents(of: path).map { String(decoding: $0, as: UTF8.self) }
             #expect(found == wanted, "\(document.path) is stale; make documents writes it")
         }
+    }
+
+    /// What is written by hand names every word that the program takes.
+    @Test(arguments: [
+        "man/shelvmpd.1", "completions/shelvmpd.bash", "completions/_shelvmpd", "completions/shelvmpd.fish",
+    ])
+    func handWrittenOnesNameEveryWord(_ name: String) throws {
+        let bytes = try #require(contents(of: PackageFolder.path("Packaging/\(name)")))
+        let text = String(decoding: bytes, as: UTF8.self).replacing("\\-", with: "-")
+        let words =
+            CommandLineOptions.Subcommand.allCases.map(\.rawValue)
+            + CommandLineOptions.Document.allCases.map(\.rawValue)
+            + CommandLineOptions.Clearing.allCases.map(\.rawValue)
+            + ["config", "check-config", "print", "clear", "help", "version"]
+        for word in words { #expect(text.contains(word), "\(name) does not name \(word)") }
     }
 
     private func write(_ text: String, to path: String) -> Bool {
