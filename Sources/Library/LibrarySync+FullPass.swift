@@ -12,6 +12,7 @@ extension LibrarySync {
         _ request: Doorbell.UpdateRequest?
     ) async throws {
         let begin = environment.uptime()
+        let began = environment.wallClock()
         let former = shown?.info.isComplete == true ? shown : nil
         if former == nil { await preview(profile) }
         var pass = fullPass(profile, showsParts: former == nil)
@@ -41,6 +42,7 @@ extension LibrarySync {
         var news = SyncMemory()
         news.stamp = stamp
         news.lastFull = environment.wallClock()
+        news.lastFullBegan = began
         if profile.countsSongs { news.surplus = stamp.scanCount.map { $0 &- songs } }
         let info = info(isComplete: true, news, lastSync: environment.wallClock())
         let result = try await assembly.build(

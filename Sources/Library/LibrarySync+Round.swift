@@ -5,6 +5,7 @@ import SubsonicKit
 extension LibrarySync {
     /// Asks whether anything changed; fetches what is new, or everything if that cannot tell.
     func update(_ request: Doorbell.UpdateRequest?) async throws {
+        roundBegan = environment.uptime()
         if request != nil {
             handlers.event(.started)
             try await scan()
@@ -166,6 +167,7 @@ extension LibrarySync {
                 library: shown,
                 didChange: didChange,
                 starred: starred,
+                duration: environment.uptime() - roundBegan,
                 successors: successors
             )
         )

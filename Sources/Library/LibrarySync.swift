@@ -19,6 +19,8 @@ public actor LibrarySync {
     var shown: LibrarySnapshot?
     /// What is remembered about the server's state when `shown` was fetched.
     var memory = SyncMemory()
+    /// When the present comparison began, by `uptime`.
+    var roundBegan = Duration.zero
     private var profile: ServerProfile?
     private var failures = 0
     /// What a pass brought that could not be believed; when the next one brings the same, it is the truth.

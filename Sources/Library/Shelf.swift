@@ -46,9 +46,13 @@ public struct ShelfLists: Sendable, Hashable {
     public var recentlyPlayed: [String] = []
     /// Albums, the most played first.
     public var frequentlyPlayed: [String] = []
+    /// In any order, as what else is starred; it is not kept with the other lists.
     public var starredAlbums: [String] = []
     /// Names, as album artists bear them.
     public var starredArtists: [String] = []
+    public var starredSongs: [String] = []
+    /// Whether there is a shelf of what is starred.
+    public var hasFavorites = true
     /// Decides which albums are on the shelf Random; another number draws others.
     public var draw: UInt64 = 0
 
@@ -59,16 +63,14 @@ public struct ShelfLists: Sendable, Hashable {
         let lists = encoded.split(separator: "\u{1D}", omittingEmptySubsequences: false).map { list in
             list.split(separator: "\u{1E}").map { String($0) }
         }
-        guard lists.count == 4 else { return }
+        guard lists.count >= 2 else { return }
         recentlyPlayed = lists[0]
         frequentlyPlayed = lists[1]
-        starredAlbums = lists[2]
-        starredArtists = lists[3]
     }
 
-    /// A text that is kept with the library; without the draw, which each run makes anew.
+    /// A text that is kept with the library; without what is kept elsewhere, and the draw, which each run makes anew.
     public var encoded: String {
-        [recentlyPlayed, frequentlyPlayed, starredAlbums, starredArtists]
+        [recentlyPlayed, frequentlyPlayed]
             .map { $0.joined(separator: "\u{1E}") }.joined(separator: "\u{1D}")
     }
 }

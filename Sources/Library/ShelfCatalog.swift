@@ -48,7 +48,9 @@ public final class ShelfCatalog: Sendable {
         let segments = path.split(separator: slash, omittingEmptySubsequences: false)
         guard segments.first?.elementsEqual(Shelf.folder.utf8) == true else { return nil }
         if segments.count == 1 { return .folder }
-        guard let shelf = Shelf(rawValue: String(decoding: segments[1], as: UTF8.self)) else { return nil }
+        guard let shelf = Shelf(rawValue: String(decoding: segments[1], as: UTF8.self)),
+            shelf != .favorites || lists.hasFavorites
+        else { return nil }
         if segments.count == 2 { return .shelf(shelf) }
         switch shelf {
         case .genres, .decades:
@@ -91,7 +93,11 @@ public final class ShelfCatalog: Sendable {
         switch node {
         case .song(let song): ShelfChildren(songs: [song.rawValue])
         case .album(let album): ShelfChildren(songs: Array(table.songs(of: album)))
-        case .folder: ShelfChildren(folders: Shelf.allCases.map { .named(Array($0.rawValue.utf8)) })
+        case .folder:
+            ShelfChildren(
+                folders: Shelf.allCases.filter { $0 != .favorites || lists.hasFavorites }
+                    .map { .named(Array($0.rawValue.utf8)) }
+            )
         case .shelf(let shelf): children(of: shelf)
         case .genre(let name): ShelfChildren(folders: albums(ofGenre: name).map { .album($0) })
         case .decade(let year): ShelfChildren(folders: albums(ofDecade: year).map { .album($0) })

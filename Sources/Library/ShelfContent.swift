@@ -49,9 +49,7 @@ struct ShelfContent: Sendable {
         }
         random = albums.sorted { lots[Int($0)] < lots[Int($1)] }.prefix(Shelf.size).map { $0 }
 
-        starredSongs = (0..<UInt32(clamping: library.songCount)).filter {
-            songs.marks[Int($0)] & ImageLayout.starred != 0
-        }
+        starredSongs = lists.starredSongs.compactMap { library.song(id: $0)?.rawValue }.sorted()
         starredArtists = Self.ordered(lists.starredArtists.map { name in name.withView { Self.folderName($0) } })
         genres = Self.ordered(
             library.indexes[Int(Tag.genre.rawValue)].map { index in

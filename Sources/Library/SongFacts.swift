@@ -122,6 +122,10 @@ extension LibrarySnapshot {
     /// Differs between two snapshots of a server if the server has given its ids to other songs in between.
     public var idGeneration: String { info.syncState["ids"] ?? "" }
 
+    /// When the server was begun to be read for this library, Unix time in seconds; 0 if that is not known. What is newer
+    /// may not be in it.
+    public var lastFullRead: Int64 { info.syncState["fullBegan"].flatMap { Int64($0) } ?? 0 }
+
     /// Whether the server has ever done so.
     public var hasReassignedIDs: Bool { info.syncState["ids"] != nil }
 

@@ -4,6 +4,8 @@ struct SyncMemory: Sendable, Hashable {
     var stamp = SyncStamp()
     /// When everything was fetched, Unix time in seconds.
     var lastFull: Int64 = 0
+    /// When that was begun.
+    var lastFullBegan: Int64 = 0
     /// Since then something was added without a look at everything else.
     var isUnverified = false
     /// Songs that the server counts and does not give, as the last full pass found; nil if it does not count.
@@ -13,6 +15,7 @@ struct SyncMemory: Sendable, Hashable {
     init(_ state: [String: String] = [:]) {
         stamp = SyncStamp(state)
         lastFull = state["lastFull"].flatMap { Int64($0) } ?? 0
+        lastFullBegan = state["fullBegan"].flatMap { Int64($0) } ?? 0
         isUnverified = state["unverified"] != nil
         surplus = state["surplus"].flatMap { Int($0) }
     }
@@ -21,6 +24,7 @@ struct SyncMemory: Sendable, Hashable {
     var encoded: [String: String] {
         var state = stamp.encoded
         state["lastFull"] = String(lastFull)
+        state["fullBegan"] = String(lastFullBegan)
         if isUnverified { state["unverified"] = "yes" }
         state["surplus"] = surplus.map { String($0) }
         return state

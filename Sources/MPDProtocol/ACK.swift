@@ -40,7 +40,7 @@ public struct ACK: Error, Sendable, Hashable {
     }
 
     /// `message "name"`.
-    private init(_ code: Code, _ message: String, naming name: some Collection<UInt8>) {
+    public init(_ code: Code, _ message: String, naming name: some Collection<UInt8>) {
         self.init(code, message)
         self.message.append(contentsOf: " \"".utf8)
         self.message.append(contentsOf: name)

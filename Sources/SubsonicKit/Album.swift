@@ -133,6 +133,8 @@ public struct Artist: Sendable, Hashable {
     public var name: String?
     public var coverArt: String?
     public var albumCount: Int?
+    /// Unix time in seconds.
+    public var starred: Int64?
     public var isStarred = false
     public var userRating: Int?
     public var musicBrainzID: String?
@@ -152,7 +154,9 @@ public struct Artist: Sendable, Hashable {
             case .name: name = value.filledText
             case .coverArt: coverArt = value.filledText
             case .albumCount: albumCount = value.integer(in: 0...10_000_000)
-            case .starred: isStarred = value.filledText != nil && value.boolean != false
+            case .starred:
+                isStarred = value.filledText != nil && value.boolean != false
+                starred = value.moment
             case .userRating: userRating = value.integer(in: 1...5)
             case .musicBrainzId: musicBrainzID = value.filledText
             case .sortName: sortName = value.filledText

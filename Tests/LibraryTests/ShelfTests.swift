@@ -25,8 +25,7 @@ struct ShelfTests {
                     + more,
                 lastModified: added,
                 added: added,
-                albumID: albumID,
-                isStarred: id == "a2" || id == "d1"
+                albumID: albumID
             )
         }
         let nineties = TagValue(.date, "1999-05")
@@ -44,7 +43,7 @@ struct ShelfTests {
                 [TagValue(.date, "1991"), TagValue(.genre, "Rock_Pop")]
             ),
             song("e1", "Alone", nil, by: nil, 50, []),
-            SongRecord(songID: "f1", uri: "loose.mp3", tags: [TagValue(.title, "loose")], isStarred: true),
+            SongRecord(songID: "f1", uri: "loose.mp3", tags: [TagValue(.title, "loose")]),
         ]
     }
 
@@ -104,6 +103,7 @@ struct ShelfTests {
         lists.frequentlyPlayed = ["al-1"]
         lists.starredAlbums = ["al-4"]
         lists.starredArtists = ["Bert"]
+        lists.starredSongs = ["d1", "f1", "gone", "a2"]
         let catalog = ShelfCatalog(try Self.library(), lists)
         #expect(try folders(catalog, "Shelves/Recently Played").count == 2)
         #expect(try ids(catalog, "Shelves/Recently Played") == ["c1", "a1", "a2"])
@@ -119,9 +119,13 @@ struct ShelfTests {
         let favorites = try ids(catalog, "Shelves/Favorites")
         #expect(favorites.prefix(3) == ["f1", "a2", "d1"])
         #expect(favorites.dropFirst(3).sorted() == ["b1", "c1"])
+        var kept = ShelfLists(encoded: lists.encoded)
+        #expect(kept.recentlyPlayed == lists.recentlyPlayed && kept.frequentlyPlayed == lists.frequentlyPlayed)
+        #expect(kept.starredSongs.isEmpty)
+        kept.hasFavorites = false
+        #expect(ShelfCatalog(try Self.library(), kept).node(path: Array("Shelves/Favorites".utf8)) == nil)
         #expect(
-            try ids(ShelfCatalog(try Self.library(), ShelfLists(encoded: lists.encoded)), "Shelves/Favorites").count
-                == 5
+            try names(ShelfCatalog(try Self.library(), kept), "Shelves").count == Shelf.allCases.count - 1
         )
     }
 

@@ -70,6 +70,8 @@ final class TestServer: Sendable {
                     access: AccessRules(configuration)
                 )
                 server.covers = covers?.make(core)
+                server.marks = MarkKeeper(hasFavorites: configuration.showsFavorites)
+                server.showFavorites()
                 try server.listen(listener)
                 return server
             }

@@ -11,6 +11,7 @@ enum ACKMapping {
         case let error as QueueError: ack(for: error)
         case let error as FilterError: ack(for: error)
         case let error as PlaylistError: ack(for: error)
+        case let error as StickerError: ack(for: error)
         case let error as RemotePlaylistError: ACK(.noExist, "No such playlist: \(error)")
         default: ACK(.system, "\(error)")
         }
@@ -43,9 +44,37 @@ enum ACKMapping {
         case .readOnly(.owner(let owner)): ACK(.permission, "The playlist belongs to \(owner)")
         case .readOnly(.readonly): ACK(.permission, "The server makes the playlist itself; it cannot be edited")
         case .readOnly(.madeUp): ACK(.permission, "The playlist is made up of other things; it cannot be edited")
+        case .readOnly(.favorites):
+            ACK(.permission, "Favorites is what is starred; songs can be added and removed, no more")
         case .notForServer: ACK(.argument, "A playlist of the server can only hold its own songs")
         case .disabled: ACK(.unknown, "Stored playlists are disabled")
         }
+    }
+
+    private static func ack(for error: StickerError) -> ACK {
+        switch error {
+        case .badRequest: ACK(.argument, "bad request")
+        case .unknownType(let type): ACK(.argument, "unknown sticker domain", naming: type)
+        case .unsupportedTag(let tag): ACK(.argument, "unsupported tag:", naming: tag.name.utf8)
+        case .noSuchSong: ACK(.noExist, "No such song")
+        case .noSuchValue(let tag, let value): ACK(.argument, "no such \(tag.name):", naming: value)
+        case .noSuchPlaylist(let name): ACK(.argument, "no such playlist:", naming: name)
+        case .noMatches(let filter): ACK(.argument, "no matches found:", naming: escaped(filter))
+        case .badFilter(let message): ACK(.unknown, String(decoding: message, as: UTF8.self))
+        case .noSuchSticker(nil): ACK(.noExist, "no such sticker")
+        case .noSuchSticker(let name?): ACK(.noExist, "no such sticker:", naming: name)
+        case .emptyName: ACK(.argument, "empty sticker name")
+        case .badOperator(let word): ACK(.argument, "bad operator", naming: word)
+        case .badSort(let word): ACK(.argument, "Unknown sort tag", naming: word)
+        case .noSuchTag(let word): ACK(.argument, "no such tag", naming: word)
+        case .tagWithoutStickers(let word): ACK(.argument, "unsupported tag", naming: word)
+        case .badValue(let name, let allowed): ACK(.argument, "\(name) must be \(allowed)")
+        }
+    }
+
+    /// As MPD quotes a filter in a message.
+    private static func escaped(_ text: [UInt8]) -> [UInt8] {
+        text.flatMap { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), $0] : [$0] }
     }
 
     private static func ack(for error: FilterError) -> ACK {

@@ -39,6 +39,8 @@ struct Command: Sendable {
         case queueSearch(QueueSearchHandler)
         /// On the stored playlists as they are at that moment: small ones on the core, large ones on a worker.
         case playlist(PlaylistHandler)
+        /// On the stickers as they are at that moment: small ones on the core, large ones on a worker.
+        case stickers(StickerHandler)
         /// On what a server may have to be asked for: looked up as in the library, then waited for without holding up anyone.
         case background(BackgroundHandler)
     }
@@ -51,6 +53,7 @@ struct Command: Sendable {
     typealias LibraryHandler = @Sendable (LibraryContext, Arguments) throws -> LibraryPlan
     typealias QueueSearchHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
     typealias PlaylistHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
+    typealias StickerHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
     typealias BackgroundHandler = @Sendable (CommandContext, Arguments) throws -> LibraryPlan
 }
 

@@ -24,6 +24,7 @@ struct CommandTable: Sendable {
         DatabaseCommands.rows + SyncCommands.rows,
         FileCommands.rows,
         PictureCommands.rows,
+        StickerCommands.rows,
         ConnectionCommands.rows,
         OutputCommands.rows,
         ReflectionCommands.rows,

@@ -50,6 +50,7 @@ enum CommandsDocument {
         case .library: "library"
         case .queueSearch: "queue"
         case .playlist: "playlists"
+        case .stickers: "stickers"
         case .background: "background"
         }
     }

@@ -61,6 +61,8 @@ struct Configuration: Sendable, Equatable {
     var restorePaused = true
     /// Whether clients see stored playlists.
     var showsPlaylists = true
+    /// Whether clients see and set stars.
+    var showsFavorites = true
     /// Bytes that the files of songs may take.
     var cacheLimit: Int64 = 2048 << 20
     /// Pixels that the longer edge of covers is scaled to by the server; nil for covers as they are.

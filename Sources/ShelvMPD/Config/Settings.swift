@@ -154,6 +154,11 @@ enum Settings {
             default: true,
             "Whether clients see and edit the servers' playlists, and can store playlists at all."
         ) { $0.showsPlaylists = $1 },
+        .boolean(
+            "favorites",
+            default: true,
+            "Whether clients see and set stars: the playlist and the shelf Favorites, the stickers starred and like."
+        ) { $0.showsFavorites = $1 },
         .text(
             "cover_size",
             "\"original\", or a number of pixels from 16 to 10000",

@@ -11,15 +11,19 @@ extension MusicSource {
         let (requests, source) = AsyncStream.makeStream(of: (shelf: Shelf?, isJob: Bool).self)
         core.post { server in server.requestShelves = { source.yield((shelf: $0, isJob: $1)) } }
         for await request in requests {
-            let didChange = await refreshShelves(request.shelf, starred: nil, core)
+            let didChange = await refreshShelves(request.shelf, core)
             if request.isJob { core.post { $0.syncEnded(didChange: didChange) } }
         }
     }
 
     /// Fetches what one shelf, or all of them, take from the server. What does not succeed stays as it is.
-    /// - Parameter starred: if it has just been fetched.
     @discardableResult
-    func refreshShelves(_ shelf: Shelf?, starred: SearchResult?, _ core: Core) async -> Bool {
+    func refreshShelves(_ shelf: Shelf?, isRefresh: Bool = false, _ core: Core) async -> Bool {
+        // A refresh brings the stars along.
+        if !isRefresh, shelf == nil || shelf == .favorites {
+            let asked = Instant.now
+            if let starred = try? await client.starred2() { core.post { $0.marks.take(starred, asked: asked) } }
+        }
         let former = shelves.withLock { $0 }
         guard var lists = former else { return false }
         if shelf == nil || shelf == .recentlyPlayed, let albums = await albums(.recent) {
@@ -27,14 +31,6 @@ extension MusicSource {
         }
         if shelf == nil || shelf == .frequentlyPlayed, let albums = await albums(.frequent) {
             lists.frequentlyPlayed = albums
-        }
-        if shelf == nil || shelf == .favorites {
-            var known = starred
-            if known == nil { known = try? await client.starred2() }
-            if let known {
-                lists.starredAlbums = known.albums.map(\.id)
-                lists.starredArtists = known.artists.compactMap(\.name)
-            }
         }
         if lists == former { return false }
         shelves.withLock { $0 = lists }

@@ -50,7 +50,13 @@ extension MusicSource {
     /// The library is as the server has it. What else belongs to a refresh is fetched from here.
     private func refreshed(_ refresh: LibraryRefresh, _ core: Core) async {
         rememberAuthentication()
-        await refreshShelves(nil, starred: refresh.starred, core)
+        let began = Instant.now.advanced(by: .zero - refresh.duration)
+        core.post { server in
+            server.marks.serverAnswers()
+            if let starred = refresh.starred { server.marks.take(starred, asked: began) }
+            server.marks.confirm(refresh.library)
+        }
+        await refreshShelves(nil, isRefresh: true, core)
         core.post { server in
             server.playlists.serverAnswers()
             server.playlists.wantRefresh(readsAll: true)

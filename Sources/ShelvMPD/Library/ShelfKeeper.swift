@@ -37,11 +37,25 @@ struct ShelfKeeper {
         self.catalog = catalog.with(lists)
     }
 
-    /// Takes over what the server told. Returns whether something differs.
+    /// Puts these on the shelf of favourites: ids, of artists names.
+    mutating func star(songs: [String], albums: [String], artists: [String]) {
+        guard let catalog else { return }
+        var lists = catalog.lists
+        lists.starredSongs = songs
+        lists.starredAlbums = albums
+        lists.starredArtists = artists
+        if lists != catalog.lists { self.catalog = catalog.with(lists) }
+    }
+
+    /// Takes over what the server told, but for what is starred. Returns whether something differs.
     mutating func take(_ lists: ShelfLists) -> Bool {
         guard let catalog else { return false }
         var lists = lists
         lists.draw = catalog.lists.draw
+        lists.hasFavorites = catalog.lists.hasFavorites
+        lists.starredSongs = catalog.lists.starredSongs
+        lists.starredAlbums = catalog.lists.starredAlbums
+        lists.starredArtists = catalog.lists.starredArtists
         if lists == catalog.lists { return false }
         self.catalog = catalog.with(lists)
         return true

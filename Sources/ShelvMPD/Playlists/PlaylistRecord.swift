@@ -57,6 +57,8 @@ enum PlaylistRefusal: Sendable, Hashable {
     case readonly
     /// It is made up here.
     case madeUp
+    /// It is what is starred, in the order in which it was.
+    case favorites
 }
 
 /// What `getPlaylists` tells of a list's content: as long as it stays, the content does.

@@ -157,6 +157,7 @@ extension PlaylistShelf {
     func forget(_ key: PlaylistKey) {
         records[key] = nil
         hide(key)
+        server?.stickers.forget(key)
         guard let journal else { return }
         let server = journal.server.text
         journal.store.submit("that a playlist is gone") { database throws(StoreError) in

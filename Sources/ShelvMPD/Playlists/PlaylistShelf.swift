@@ -199,11 +199,15 @@ final class PlaylistShelf {
     /// Keeps a local playlist as it is now.
     private func keep(_ key: PlaylistKey, _ whenKept: @escaping Store.WhenDone) {
         guard let store = journal?.store else {
-            if records[key]?.isDeleted == true { records[key] = nil }
+            if records[key]?.isDeleted == true {
+                records[key] = nil
+                server?.stickers.forget(key)
+            }
             return whenKept(.success(()))
         }
         guard var record = records[key], !record.isDeleted, let playlist = book[key] else {
             records[key] = nil
+            server?.stickers.forget(key)
             store.submit(
                 "a playlist",
                 { database throws(StoreError) in try PlaylistTable.remove(key, from: database) },

@@ -59,7 +59,7 @@ enum PlaylistTable {
         let refusal: Int64 =
             switch record.refusal {
             case nil: 0
-            case .readonly, .madeUp: 1
+            case .readonly, .madeUp, .favorites: 1
             case .owner: 2
             }
         try database.run(

@@ -192,7 +192,7 @@ extension Server {
                 let plan = try handler(libraryContext(of: connection.session), arguments)
                 try carryOut(plan, command, run, connection)
                 return
-            case .queueSearch(let handler), .playlist(let handler), .background(let handler):
+            case .queueSearch(let handler), .playlist(let handler), .stickers(let handler), .background(let handler):
                 try carryOut(handler(context, arguments), command, run, connection)
                 return
             }

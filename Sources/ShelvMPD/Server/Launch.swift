@@ -36,6 +36,8 @@ enum Launch {
         let core = try Core()
         let library = source.shown.withLock { $0 }
         let playlists = try await source.savedPlaylists(configuration)
+        let stickers = try await SavedStickers.load(from: store, server: source.id)
+        let moved = stickers.moved(in: library)
         let journal = try await JournalWriter.opening(store, server: source.id)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let playerClosed = Semaphore()
@@ -94,6 +96,7 @@ enum Launch {
             let journal = journal()
             server.journal = journal
             server.playlists = PlaylistShelf(playlists, journal)
+            server.restore(stickers, moved, journal, source.id, log: log)
             server.covers = source.covers(configuration, core)
             server.fetchPlaylist = { address, whenDone in source.fetchPlaylist(address, whenDone) }
             for listener in listeners { try server.listen(listener) }
@@ -108,6 +111,7 @@ enum Launch {
             sync.withLock { tasks in
                 tasks = [
                     Task { await source.keepInSync(core) }, Task { await source.keepPlaylists(core) },
+                    Task { await source.keepMarks(core) },
                     Task { await source.learnTimeOffset() },
                 ]
             }

@@ -27,6 +27,10 @@ final class Server {
     var journal: JournalWriter?
     /// The stored playlists.
     var playlists = PlaylistShelf() { didSet { playlists.server = self } }
+    /// Stars, ratings and likes.
+    var marks = MarkKeeper() { didSet { marks.server = self } }
+    /// The other stickers.
+    var stickers = StickerKeeper() { didSet { stickers.server = self } }
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
@@ -79,7 +83,9 @@ final class Server {
         self.configuration = configuration
         self.log = log
         self.library = library
-        self.shelves = ShelfKeeper(library, configuration.showsShelves ? shelves : nil)
+        var lists = configuration.showsShelves ? shelves : nil
+        lists?.hasFavorites = configuration.showsFavorites
+        self.shelves = ShelfKeeper(library, lists)
         self.songs = songs
         self.access = access
         defaultPartition = partition
@@ -87,6 +93,8 @@ final class Server {
         workers = WorkerPool(count: 2)
         maximumConnections = configuration.maxConnections ?? Self.connectionsForFileLimit()
         playlists.server = self
+        marks.server = self
+        stickers.server = self
         partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }
     }
 
@@ -295,6 +303,7 @@ final class Server {
     /// Puts a new library in the place of the present one.
     /// - Parameter hasChanged: whether clients can see a difference.
     func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
+        stickers.follow(from: library, to: snapshot, translation)
         let changed = songs.replaceLibrary(with: snapshot, translation)
         if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
         library = snapshot

@@ -6,6 +6,8 @@ struct JournalEntry: Sendable, Hashable {
     /// What an entry is about; a word in the database.
     enum Kind: String, Sendable {
         case playlist
+        case star
+        case rating
     }
 
     /// Grows in the order of the acts; never used twice while the entry lives.
@@ -57,6 +59,23 @@ enum Journal {
             .text(entry.subject),
             .blob(entry.content),
             .integer(entry.time)
+        )
+    }
+
+    /// Entries are about a subject that is called otherwise now.
+    static func rename(
+        _ kind: JournalEntry.Kind,
+        _ subject: String,
+        _ newSubject: String,
+        for server: String,
+        in database: Database
+    ) throws(StoreError) {
+        try database.run(
+            "UPDATE journal SET subject = ? WHERE server = ? AND kind = ? AND subject = ?",
+            .text(newSubject),
+            .text(server),
+            .text(kind.rawValue),
+            .text(subject)
         )
     }
 

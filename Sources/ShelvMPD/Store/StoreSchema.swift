@@ -121,6 +121,36 @@ enum StoreSchema {
         );
         CREATE INDEX journal_subject ON journal (server, kind, subject, id);
         """,
+        """
+        -- Stickers that clients have set and that the server does not keep.
+        CREATE TABLE sticker (
+            server TEXT NOT NULL REFERENCES server (id) ON DELETE CASCADE,
+            type TEXT NOT NULL,
+            -- The id of a song, the key of a playlist, the text of a filter, the value of a tag.
+            object BLOB NOT NULL,
+            name BLOB NOT NULL,
+            value BLOB NOT NULL,
+            -- What the server counted when it was set, for what the server counts, too.
+            counted INTEGER,
+            -- A song's URI, for the case that the server gives it another id.
+            uri BLOB,
+            PRIMARY KEY (server, type, object, name)
+        ) WITHOUT ROWID;
+        -- Stars, ratings and likes: of songs (0), albums (1) and artists (2).
+        CREATE TABLE mark (
+            server TEXT NOT NULL REFERENCES server (id) ON DELETE CASCADE,
+            kind INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            starred INTEGER,
+            place INTEGER NOT NULL,
+            local_star INTEGER NOT NULL,
+            rating INTEGER,
+            settled INTEGER,
+            liked INTEGER,
+            uri BLOB,
+            PRIMARY KEY (server, kind, id)
+        ) WITHOUT ROWID;
+        """,
     ]
 
     /// Prepares a connection and brings the file up to date.

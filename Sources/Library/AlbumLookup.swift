@@ -1,0 +1,61 @@
+public import MPDProtocol
+
+/// Which songs are of which albums and artists of the server.
+extension LibrarySnapshot {
+    /// The albums of these songs by the server's ids, each once.
+    public func albumIDs(of songs: some Sequence<SongIndex>) -> [String] {
+        var seen: Set<UInt32> = []
+        var ids: [String] = []
+        for song in songs {
+            let id = self.songs.albumIDs[song.place]
+            guard id != ImageLayout.none, seen.insert(id).inserted else { continue }
+            ids.append(texts[Int(id)].string)
+        }
+        return ids
+    }
+
+    /// The first song of each of these albums, as far as they are here. Looks at every song: not for the core.
+    public func firstSongs(ofAlbums ids: Set<String>) -> [String: SongIndex] {
+        guard !ids.isEmpty else { return [:] }
+        var first: [String: SongIndex] = [:]
+        var seen: Set<UInt32> = []
+        for place in 0..<songCount {
+            let id = songs.albumIDs[place]
+            guard id != ImageLayout.none, seen.insert(id).inserted else { continue }
+            let text = texts[Int(id)].string
+            if ids.contains(text) { first[text] = SongIndex(place) }
+        }
+        return first
+    }
+
+    /// The values of a tag that a song has itself.
+    public func values(of tag: Tag, _ song: SongIndex) -> [[UInt8]] {
+        songs.tagRange(song.place).compactMap { index in
+            let entry = songs.tags[index]
+            guard entry >> ImageLayout.valueBits == UInt32(tag.rawValue) else { return nil }
+            return values[Int(entry & ImageLayout.valueMask)].array
+        }
+    }
+
+    /// The songs that the server says are rated, in database order, within these places.
+    public func ratedSongs(in places: Range<Int>) -> [SongIndex] {
+        places.clamped(to: 0..<songCount).filter { songs.marks[$0] & ImageLayout.ratingMask != 0 }.map { SongIndex($0) }
+    }
+
+    /// The songs that the server says were played, in database order, within these places.
+    public func playedSongs(in places: Range<Int>) -> [SongIndex] {
+        places.clamped(to: 0..<songCount).filter { songs.playCounts[$0] != 0 }.map { SongIndex($0) }
+    }
+
+    /// Whether the server says of any song that it is rated.
+    public var hasRatings: Bool { (0..<songCount).contains { songs.marks[$0] & ImageLayout.ratingMask != 0 } }
+
+    /// Whether the server says of any song that it was played.
+    public var hasPlays: Bool { (0..<songCount).contains { songs.playCounts[$0] != 0 } }
+
+    /// The places of the songs at and below a directory; nil where there is none.
+    public func places(below path: [UInt8]) -> Range<Int>? {
+        if path.isEmpty { return 0..<songCount }
+        return directory(path: path).map { subtree($0.place) }
+    }
+}

@@ -1,0 +1,101 @@
+import Library
+import MPDProtocol
+
+/// All stickers at one moment, those that the server keeps included: a value that any thread can read.
+struct StickerView: Sendable {
+    let library: LibrarySnapshot
+    let stickers: StickerBook
+    let marks: MarkBook
+    let playlists: PlaylistBook
+    /// Whether there are stars.
+    let hasFavorites: Bool
+
+    /// What the server keeps under a name for such an object; nil for an ordinary sticker.
+    func kept(_ name: [UInt8], _ object: StickerObject) -> KeptSticker? {
+        guard let kept = KeptSticker(name), !object.marks.isEmpty, hasFavorites || !kept.isStar,
+            kept != .playCount || object.song != nil
+        else { return nil }
+        return kept
+    }
+
+    /// The value of a sticker; an empty one counts as none, as in MPD.
+    func value(_ name: [UInt8], _ object: StickerObject) -> [UInt8]? {
+        let value: [UInt8]?
+        if let kept = kept(name, object) {
+            value = self.value(kept, object)
+        } else {
+            value = stickers.sticker(of: object.type, object.key, name)?.value
+        }
+        return value.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// All stickers of an object, in the order of their names.
+    func all(_ object: StickerObject) -> [(name: [UInt8], value: [UInt8])] {
+        var all = stickers.stickers(of: object.type, object.key).filter { kept($0.name, object) == nil }
+            .map { (name: $0.name, value: $0.value) }
+        for kept in KeptSticker.allCases where self.kept(kept.name, object) != nil {
+            if let value = value(kept, object), !value.isEmpty { all.append((kept.name, value)) }
+        }
+        return all.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+    }
+
+    private func value(_ kept: KeptSticker, _ object: StickerObject) -> [UInt8]? {
+        if let song = object.song { return value(kept, song, object.key) }
+        return object.marks.compactMap { marks[$0]?.value(of: kept) }.max().map { StickerNumber.text($0) }
+    }
+
+    private func value(_ kept: KeptSticker, _ song: SongIndex, _ id: [UInt8]) -> [UInt8]? {
+        if kept == .playCount {
+            return playCount(song, stickers.sticker(of: .song, id, kept.name))
+        }
+        let mark = marks[.song(String(decoding: id, as: UTF8.self))]
+        if kept == .rating, mark?.rating == nil {
+            let stars = library.userRating(song)
+            return stars > 0 ? StickerNumber.text(Int64(stars) * 2) : nil
+        }
+        return mark?.value(of: kept).map { StickerNumber.text($0) }
+    }
+
+    /// What a client has set, until the server counts more than at that time.
+    func playCount(_ song: SongIndex, _ own: StickerBook.Sticker?) -> [UInt8]? {
+        let count = library.playCount(song)
+        guard let own else { return count > 0 ? StickerNumber.text(Int64(count)) : nil }
+        guard let counted = own.counted, counted != count else { return own.value }
+        return StickerNumber.text(max(StickerNumber.integer(own.value), Int64(count)))
+    }
+
+    // MARK: Names
+
+    /// The names in use, by type. Looks at the ratings and plays of all songs.
+    func names(of type: StickerType) -> Set<[UInt8]> {
+        var names = Set(stickers.names(of: type))
+        for kept in KeptSticker.allCases where (hasFavorites || !kept.isStar) && has(kept, type) {
+            names.insert(kept.name)
+        }
+        return names
+    }
+
+    private func has(_ kept: KeptSticker, _ type: StickerType) -> Bool {
+        switch type {
+        case .song:
+            switch kept {
+            case .rating where library.hasRatings: return true
+            case .playCount: return library.hasPlays
+            default: return has(kept, MarkKey.Kind.song)
+            }
+        case .filter, .tag(.album): return has(kept, MarkKey.Kind.album)
+        case .tag(.artist), .tag(.albumArtist): return has(kept, MarkKey.Kind.artist)
+        case .playlist, .tag: return false
+        }
+    }
+
+    private func has(_ kept: KeptSticker, _ kind: MarkKey.Kind) -> Bool {
+        if kept.isStar, !marks.starred(kind).isEmpty { return true }
+        if kept == .starred || marks.count(kind) == 0 { return false }
+        var found = false
+        marks.forEach(kind) { _, mark in
+            if !found, mark.value(of: kept) != nil { found = true }
+        }
+        return found
+    }
+}
