@@ -1,6 +1,7 @@
 import Library
 import SubsonicKit
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -179,6 +180,63 @@ import Testing
         #expect(await server.settle())
         #expect(remote.lists.map(\.songs) == [["b", "c", "t", "m", "n"]])
         #expect(try client.playlists() == ["Mix: b c t m n"])
+        server.kill()
+    }
+
+    /// Lets one call arrive whose answer is lost, and nothing after it.
+    private func loseAnswers(_ remote: ScriptedPlaylists, to lost: String) {
+        let isLost = Mutex(false)
+        remote.onCall { _, method in
+            isLost.withLock { isLost in
+                if isLost { return .before }
+                isLost = method == lost
+                return isLost ? .after : nil
+            }
+        }
+    }
+
+    @Test func titlesComeThroughLostAnswers() async throws {
+        let folder = try #require(TemporaryFolder())
+        let remote = ScriptedPlaylists(.supysonic, [List(id: "1", name: "Mix", songs: ["a"])])
+        let server = try await PlaylistServer(folder, remote)
+        #expect(await server.settle())
+        let client = try server.client()
+        // Renamed there without our knowing, and renamed back here.
+        loseAnswers(remote, to: "updatePlaylist")
+        #expect(try client.ask("rename Mix New") == ["OK"])
+        #expect(waitUntil { remote.lists[0].name == "New" })
+        #expect(try client.ask("rename New Mix") == ["OK"])
+        remote.onCall { _, _ in nil }
+        #expect(await server.settle())
+        #expect(remote.lists.map(\.name) == ["Mix"])
+        #expect(try client.playlists() == ["Mix: a"])
+        server.kill()
+    }
+
+    @Test(arguments: [true, false])
+    func listsOfOneNameAreNotTakenForEachOther(_ isRemoved: Bool) async throws {
+        let folder = try #require(TemporaryFolder())
+        let remote = ScriptedPlaylists(.supysonic)
+        let server = try await PlaylistServer(folder, remote)
+        #expect(await server.settle())
+        let client = try server.client()
+        loseAnswers(remote, to: "createPlaylist")
+        #expect(try client.ask("playlistadd Mix a") == ["OK"])
+        #expect(waitUntil { remote.lists.count == 1 })
+        #expect(try client.ask(isRemoved ? "rm Mix" : "rename Mix Old") == ["OK"])
+        #expect(try client.ask("playlistadd Mix b") == ["OK"])
+        #expect(try client.ask("playlistadd Mix c") == ["OK"])
+        loseAnswers(remote, to: "createPlaylist")
+        _ = waitUntil(milliseconds: 300) {
+            server.server.onCore { $0.playlists.serverAnswers() }
+            return remote.lists.contains { $0.songs.contains("b") }
+        }
+        remote.onCall { _, _ in nil }
+        #expect(await server.settle())
+        let wanted = isRemoved ? ["Mix: b c"] : ["Mix: b c", "Old: a"]
+        #expect(remote.lists.map { "\($0.name): \($0.songs.joined(separator: " "))" }.sorted() == wanted)
+        #expect(await server.refresh())
+        #expect(try client.playlists() == wanted)
         server.kill()
     }
 

@@ -101,11 +101,13 @@ extension PlaylistShelf {
         }
         let others = records.values.filter { $0.key != record.key }
         let unmade = record.remoteID == nil ? others.filter { $0.remoteID == nil } : []
+        // Renamed and renamed back: the first may be on the server, without our knowing.
+        let hasRename = record.edits.contains { if case .rename = $0.edit { true } else { false } }
         return PlaylistDelivery(
             key: record.key,
             remoteID: record.remoteID,
             title: record.title,
-            isRenamed: record.title != record.remoteTitle,
+            isRenamed: hasRename || record.title != record.remoteTitle,
             isPublic: record.isPublic,
             base: record.base,
             wanted: book[record.key]?.entries ?? [],
