@@ -37,21 +37,15 @@ extension LibrarySnapshot {
         }
     }
 
-    /// The songs that the server says are rated, in database order, within these places.
-    public func ratedSongs(in places: Range<Int>) -> [SongIndex] {
-        places.clamped(to: 0..<songCount).filter { songs.marks[$0] & ImageLayout.ratingMask != 0 }.map { SongIndex($0) }
+    /// The songs of which something is true, in database order, within these places.
+    public func songs(in places: Range<Int>, _ isWanted: (SongIndex) -> Bool) -> [SongIndex] {
+        places.clamped(to: 0..<songCount).lazy.map { SongIndex($0) }.filter(isWanted)
     }
 
-    /// The songs that the server says were played, in database order, within these places.
-    public func playedSongs(in places: Range<Int>) -> [SongIndex] {
-        places.clamped(to: 0..<songCount).filter { songs.playCounts[$0] != 0 }.map { SongIndex($0) }
+    /// Whether something is true of any song.
+    public func hasSongs(_ isWanted: (SongIndex) -> Bool) -> Bool {
+        (0..<songCount).contains { isWanted(SongIndex($0)) }
     }
-
-    /// Whether the server says of any song that it is rated.
-    public var hasRatings: Bool { (0..<songCount).contains { songs.marks[$0] & ImageLayout.ratingMask != 0 } }
-
-    /// Whether the server says of any song that it was played.
-    public var hasPlays: Bool { (0..<songCount).contains { songs.playCounts[$0] != 0 } }
 
     /// The places of the songs at and below a directory; nil where there is none.
     public func places(below path: [UInt8]) -> Range<Int>? {

@@ -29,8 +29,9 @@ struct FullPass {
         let state = stamp.encoded.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ";")
         var spool = try SongSpool(
             path: "\(directory)/sync-\(serverID).partial",
+            // The number counts the forms in which songs stand in the file.
             purpose:
-                "\(serverID) \(profile.kind) \(profile.plan) \(profile.tags) \(profile.roots.map { $0.id ?? "" }) \(state)"
+                "2 \(serverID) \(profile.kind) \(profile.plan) \(profile.tags) \(profile.roots.map { $0.id ?? "" }) \(state)"
         )
         if spool.songCount > 0 { log("Going on with \(spool.songCount) songs of an interrupted sync") }
         var isDoubtful = false

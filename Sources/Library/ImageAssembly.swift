@@ -105,6 +105,7 @@ struct ImageAssembly: Sendable {
         try writer.add(.bitRates, column(order) { $0.bitRate })
         try writer.add(.marks, column(order) { $0.marks })
         try writer.add(.playCounts, column(order) { $0.playCount })
+        try writer.add(.played, column(order) { $0.played })
         try writer.add(.coverArts, column(order) { $0.coverArt })
         try writer.add(.albumIDs, column(order) { $0.albumID })
         try writer.add(.artistIDs, column(order) { $0.artistID })

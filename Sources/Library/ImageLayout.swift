@@ -24,6 +24,8 @@ enum Section: Int, CaseIterable {
     /// 8 bits: rating, and `ImageLayout.starred`.
     case marks
     case playCounts
+    /// Seconds since 1970.
+    case played
     /// Texts.
     case coverArts, albumIDs, artistIDs
     /// Rows of `gainTable`.
@@ -65,7 +67,7 @@ enum ImageLayout {
     /// "shelvlib", as a number in this machine's byte order: another order does not match.
     static let magic: UInt64 = 0x6269_6C76_6C65_6873
     /// Raised with every change of the layout, of folding, or of sorting.
-    static let format: UInt64 = 1
+    static let format: UInt64 = 2
     static let alignment = 64
     static let none = UInt32.max
     static let unknownSize = UInt64.max

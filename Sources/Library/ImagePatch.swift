@@ -4,11 +4,14 @@ public struct SongMarks: Sendable, Hashable {
     /// 1...5; 0 is none.
     public var userRating: UInt8?
     public var playCount: UInt32?
+    /// When it was played last, Unix time in seconds.
+    public var played: Int64?
 
-    public init(isStarred: Bool? = nil, userRating: UInt8? = nil, playCount: UInt32? = nil) {
+    public init(isStarred: Bool? = nil, userRating: UInt8? = nil, playCount: UInt32? = nil, played: Int64? = nil) {
         self.isStarred = isStarred
         self.userRating = userRating
         self.playCount = playCount
+        self.played = played
     }
 }
 
@@ -17,12 +20,14 @@ struct ImagePatch {
     let former: LibrarySnapshot
     private var marks: [UInt8]
     private var playCounts: [UInt32]
+    private var played: [UInt32]
     private(set) var hasMarks = false
 
     init(_ former: LibrarySnapshot) {
         self.former = former
         marks = unsafe Array(former.songs.marks.buffer)
         playCounts = unsafe Array(former.songs.playCounts.buffer)
+        played = unsafe Array(former.songs.played.buffer)
     }
 
     /// Notes what happened to a song.
@@ -38,6 +43,10 @@ struct ImagePatch {
         }
         if let count = news.playCount, count != playCounts[song.place] {
             playCounts[song.place] = count
+            hasMarks = true
+        }
+        if let time = news.played.flatMap({ UInt32(exactly: $0) }), time != played[song.place] {
+            played[song.place] = time
             hasMarks = true
         }
     }
@@ -59,6 +68,7 @@ struct ImagePatch {
             switch section {
             case .marks: try writer.add(section, marks)
             case .playCounts: try writer.add(section, playCounts)
+            case .played: try writer.add(section, played)
             case .info: try writer.add(section, InfoCoding.encode(info))
             case .numbers:
                 var numbers = unsafe Array(former.numbers.buffer)

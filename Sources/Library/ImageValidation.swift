@@ -18,7 +18,7 @@ extension LibraryImage {
         try length(.sizes, 8, songCount)
         try length(.bitRates, 2, songCount)
         try length(.marks, 1, songCount)
-        for section in [Section.durations, .lastModified, .added, .playCounts] {
+        for section in [Section.durations, .lastModified, .added, .playCounts, .played] {
             try length(section, 4, songCount)
         }
         let texts = words(.textOffsets).count - 1

@@ -145,6 +145,7 @@ public struct LibraryBuilder: Sendable {
             bitRate: facts.bitRate.map { UInt16(clamping: min(max($0, 0), 65534)) } ?? ImageLayout.unknownBitRate,
             marks: min(song.userRating, 5) | (isStarred ? ImageLayout.starred : 0),
             playCount: song.playCount,
+            played: Self.seconds(song.played),
             coverArt: coverArt,
             albumID: albumID,
             artistID: artistID,
@@ -249,6 +250,7 @@ struct SongRow: Sendable {
     var bitRate: UInt16
     var marks: UInt8
     var playCount: UInt32
+    var played: UInt32
     var coverArt: UInt32
     var albumID: UInt32
     var artistID: UInt32
@@ -267,6 +269,7 @@ struct SongRow: Sendable {
         bitRate: 0,
         marks: 0,
         playCount: 0,
+        played: 0,
         coverArt: 0,
         albumID: 0,
         artistID: 0,

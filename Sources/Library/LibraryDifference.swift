@@ -21,6 +21,7 @@ enum LibraryDifference: Int, Comparable, Sendable {
             sameTexts(a.songs.artistIDs, of: a, b.songs.artistIDs, of: b)
         else { return .content }
         guard same(a.songs.marks, b.songs.marks), same(a.songs.playCounts, b.songs.playCounts),
+            same(a.songs.played, b.songs.played),
             sameTexts(a.aliases, b.aliases), same(a.aliasSongs, b.aliasSongs)
         else { return .annotations }
         return .none

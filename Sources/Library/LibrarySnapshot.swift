@@ -136,6 +136,7 @@ struct SongColumns: Sendable {
     let bitRates: ImageArray<UInt16>
     let marks: ImageArray<UInt8>
     let playCounts: ImageArray<UInt32>
+    let played: ImageArray<UInt32>
     let coverArts: ImageArray<UInt32>
     let albumIDs: ImageArray<UInt32>
     let artistIDs: ImageArray<UInt32>
@@ -157,6 +158,7 @@ struct SongColumns: Sendable {
         bitRates = image.array(.bitRates, of: UInt16.self)
         marks = image.bytes(.marks)
         playCounts = image.words(.playCounts)
+        played = image.words(.played)
         coverArts = image.words(.coverArts)
         albumIDs = image.words(.albumIDs)
         artistIDs = image.words(.artistIDs)

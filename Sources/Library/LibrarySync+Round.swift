@@ -135,7 +135,8 @@ extension LibrarySync {
             guard let index = library.song(id: song.id) else { continue }
             songs.insert(index)
             let rating = song.userRating.flatMap { UInt8(exactly: $0) }
-            patch.mark(index, SongMarks(userRating: rating, playCount: song.playCount.flatMap { UInt32(exactly: $0) }))
+            let count = song.playCount.flatMap { UInt32(exactly: $0) }
+            patch.mark(index, SongMarks(userRating: rating, playCount: count, played: song.played))
         }
         patch.star(only: songs)
         guard patch.hasMarks else { return }

@@ -81,6 +81,9 @@ extension LibrarySnapshot {
 
     public func playCount(_ song: SongIndex) -> UInt32 { songs.playCounts[song.place] }
 
+    /// When it was played last, Unix time in seconds; nil where the server does not tell.
+    public func played(_ song: SongIndex) -> Int64? { Self.time(songs.played[song.place]) }
+
     /// The tags in the order of replies.
     public func tags(_ song: SongIndex) -> [TagValue] {
         songs.tagRange(song.place).compactMap { index in
@@ -110,7 +113,8 @@ extension LibrarySnapshot {
             replayGain: replayGain(song),
             userRating: userRating(song),
             isStarred: isStarred(song),
-            playCount: playCount(song)
+            playCount: playCount(song),
+            played: played(song)
         )
     }
 

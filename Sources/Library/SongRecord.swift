@@ -34,6 +34,8 @@ public struct SongRecord: Sendable, Hashable {
     public var userRating: UInt8
     public var isStarred: Bool
     public var playCount: UInt32
+    /// When it was played last, Unix time in seconds.
+    public var played: Int64?
 
     public init(
         songID: String,
@@ -53,7 +55,8 @@ public struct SongRecord: Sendable, Hashable {
         replayGain: ReplayGain? = nil,
         userRating: UInt8 = 0,
         isStarred: Bool = false,
-        playCount: UInt32 = 0
+        playCount: UInt32 = 0,
+        played: Int64? = nil
     ) {
         self.songID = songID
         self.uri = uri
@@ -73,6 +76,7 @@ public struct SongRecord: Sendable, Hashable {
         self.userRating = userRating
         self.isStarred = isStarred
         self.playCount = playCount
+        self.played = played
     }
 }
 

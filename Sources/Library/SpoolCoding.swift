@@ -45,6 +45,7 @@ struct SpoolWriter {
         number(UInt64(song.record.userRating))
         number(song.record.isStarred ? 1 : 0)
         number(UInt64(song.record.playCount))
+        number(UInt64(max(0, song.record.played ?? 0)))
         facts(song.record)
         let count = UInt32(clamping: bytes.count - start - SpoolReader.lengthBytes)
         for index in 0..<SpoolReader.lengthBytes {
@@ -102,6 +103,7 @@ struct SpoolReader {
         let userRating: UInt8
         let isStarred: Bool
         let playCount: UInt32
+        let played: Int64?
         /// The bytes that say what the song is.
         let facts: ByteView
 
@@ -130,7 +132,8 @@ struct SpoolReader {
                 replayGain: facts.replayGain,
                 userRating: userRating,
                 isStarred: isStarred,
-                playCount: playCount
+                playCount: playCount,
+                played: played
             )
         }
 
@@ -196,7 +199,8 @@ struct SpoolReader {
         guard let bytes = slice(count) else { return nil }
         var reader = SpoolReader(bytes)
         guard let songID = reader.slice(), let path = reader.slice(), let folder = reader.integer(),
-            let userRating = reader.number(), let isStarred = reader.number(), let playCount = reader.number()
+            let userRating = reader.number(), let isStarred = reader.number(), let playCount = reader.number(),
+            let played = reader.number()
         else { return nil }
         return Song(
             idView: songID,
@@ -205,6 +209,7 @@ struct SpoolReader {
             userRating: UInt8(clamping: userRating),
             isStarred: isStarred != 0,
             playCount: UInt32(clamping: playCount),
+            played: played == 0 ? nil : Int64(clamping: played),
             facts: bytes.slice(reader.position, bytes.count)
         )
     }

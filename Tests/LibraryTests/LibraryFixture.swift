@@ -89,7 +89,8 @@ enum LibraryFixture {
             replayGain: ReplayGain(trackGain: -7.5, trackPeak: 0.98),
             userRating: 4,
             isStarred: true,
-            playCount: 3
+            playCount: 3,
+            played: 1_650_000_000
         )
     }
 

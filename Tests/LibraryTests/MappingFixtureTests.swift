@@ -13,7 +13,7 @@ struct MappingFixtureTests {
         "id": "the identity, not a tag", "parent": "a folder's id", "isDir": "what it is", "path": "becomes the URI",
         "mediaType": "what it is", "type": "what it is", "isVideo": "what it is",
         "artistId": "looks up the artist", "albumId": "looks up the album", "genreId": "genres have their names",
-        "created": "Added and Last-Modified, looked at by themselves", "played": "no place in MPD",
+        "created": "Added and Last-Modified, looked at by themselves", "played": "a mark",
         "averageRating": "what others think", "bookmarkPosition": "bookmarks are not MPD's",
         "explicitStatus": "no place in MPD", "isrc": "no place in MPD", "bpm": "no place in MPD",
         "transcodedContentType": "the original is played", "transcodedSuffix": "the original is played",

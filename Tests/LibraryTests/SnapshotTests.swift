@@ -146,11 +146,12 @@ struct BuilderTests {
         var builder = LibraryBuilder()
         take(SongRecord(songID: "1", uri: "a"), in: &builder)
         refuse(SongRecord(songID: "2", uri: "a"), in: &builder)
-        take(SongRecord(songID: "1", uri: "a", playCount: 2), in: &builder)
+        take(SongRecord(songID: "1", uri: "a", playCount: 2, played: 77), in: &builder)
         let library = try build(builder)
         #expect(library.songCount == 1)
         #expect(library.song(id: "2") == nil)
         #expect(library.playCount(try #require(library.song(id: "1"))) == 2)
+        #expect(library.played(try #require(library.song(id: "1"))) == 77)
     }
 
     @Test("tag values: no control characters, no empty ones, none that breaks a line limit")

@@ -18,6 +18,7 @@ struct StickerCommandTests {
         if record.songID == "First-1" {
             record.userRating = 3
             record.playCount = 7
+            record.played = 1_700_000_000
         }
         if record.songID == "Second-1-1" { record.userRating = 5 }
         return record
@@ -77,7 +78,10 @@ struct StickerCommandTests {
         #expect(try ask("dec song \(Self.song) new 2") == ["OK"])
         #expect(
             try ask("list song \(Self.song)")
-                == ["sticker: b=c=3", "sticker: new=2", "sticker: playCount=7", "sticker: rating=6", "OK"]
+                == [
+                    "sticker: b=c=3", "sticker: lastPlayed=1700000000", "sticker: new=2", "sticker: playCount=7",
+                    "sticker: rating=6", "OK",
+                ]
         )
         #expect(try ask("set song loose.mp3 new 10") == ["OK"])
         #expect(
@@ -110,6 +114,13 @@ struct StickerCommandTests {
         #expect(try ask("get song \(Self.song) playCount") == ["sticker: playCount=2", "OK"])
         #expect(try ask("delete song \(Self.song) playCount") == ["OK"])
         #expect(try ask("find song \"\" playCount") == ["OK"])
+        #expect(
+            try ask("find song \"\" lastPlayed")
+                == ["file: Alpha/First/01.flac", "sticker: lastPlayed=1700000000", "OK"]
+        )
+        #expect(try ask("set song \(Self.song) lastPlayed 1700000009") == ["OK"])
+        #expect(try ask("get song \(Self.song) lastPlayed") == ["sticker: lastPlayed=1700000009", "OK"])
+        #expect(try ask("delete song \(Self.song) lastPlayed") == ["OK"])
         // Odd ones, and none.
         #expect(try ask("set song \(Self.song) rating 7") == ["OK"])
         #expect(try ask("get song \(Self.song) rating") == ["sticker: rating=7", "OK"])
@@ -143,7 +154,8 @@ struct StickerCommandTests {
         #expect(
             try client.ask("stickernamestypes song")
                 == [
-                    "name: like", "type: song", "name: playCount", "type: song", "name: rating", "type: song",
+                    "name: lastPlayed", "type: song", "name: like", "type: song", "name: playCount", "type: song",
+                    "name: rating", "type: song",
                     "name: starred", "type: song", "OK",
                 ]
         )

@@ -13,7 +13,7 @@ enum CommandsDocument {
             Made by `shelvmpd --print commands`; a test keeps it fresh. What differs from MPD is in
             [deviations.md](deviations.md). “Where” says who carries the command out: the core at once, the core with a
             reply that is given out piece by piece, or, when there is much to look through, a worker on one snapshot of the
-            library, the queue or the stored playlists. What is in the background waits for the server where it has to, and
+            library, the queue, the stickers or the stored playlists. What is in the background waits for the server where it has to, and
             holds up nobody else.
 
             | command | arguments | permission | where | what it does |

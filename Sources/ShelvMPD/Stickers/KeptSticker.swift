@@ -1,3 +1,5 @@
+import Library
+
 /// The stickers that stand for what the server keeps of songs, albums and artists: Docs/stickers.md.
 enum KeptSticker: String, CaseIterable, Sendable {
     /// When it was starred, in seconds since 1970; 1 if nobody knows.
@@ -8,6 +10,8 @@ enum KeptSticker: String, CaseIterable, Sendable {
     case rating
     /// How often a song was played.
     case playCount
+    /// When a song was played last, in seconds since 1970.
+    case lastPlayed
 
     init?(_ name: [UInt8]) {
         guard let known = Self.allCases.first(where: { name.elementsEqual($0.rawValue.utf8) }) else { return nil }
@@ -18,6 +22,18 @@ enum KeptSticker: String, CaseIterable, Sendable {
 
     /// Whether it goes by the star, so that it is not there without favourites.
     var isStar: Bool { self == .starred || self == .like }
+
+    /// Whether the server counts it, and nobody can tell it what it should count.
+    var isCounted: Bool { self == .playCount || self == .lastPlayed }
+
+    /// What the server has counted of a song; 0 for nothing.
+    func count(_ song: SongIndex, in library: LibrarySnapshot) -> UInt32 {
+        switch self {
+        case .playCount: library.playCount(song)
+        case .lastPlayed: UInt32(clamping: library.played(song) ?? 0)
+        case .starred, .like, .rating: 0
+        }
+    }
 }
 
 extension Mark {
@@ -27,7 +43,7 @@ extension Mark {
         case .starred: starred.map { $0 > 0 ? $0 : 1 }
         case .like: starred != nil ? 2 : like.map { Int64($0) }
         case .rating: rating.flatMap { $0.value > 0 ? Int64($0.value) : nil }
-        case .playCount: nil
+        case .playCount, .lastPlayed: nil
         }
     }
 }

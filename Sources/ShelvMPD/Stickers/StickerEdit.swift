@@ -27,11 +27,12 @@ extension Server {
         switch stickerView.kept(name, object) {
         case nil:
             stickers.set(object.type, object.key, StickerBook.Sticker(name: name, value: value), whenKept: whenKept)
-        case .playCount:
-            let counted = object.song.map { library.playCount($0) } ?? 0
+        case .some(let kept) where kept.isCounted:
+            let counted = object.song.map { kept.count($0, in: library) } ?? 0
             let sticker = StickerBook.Sticker(name: name, value: value, counted: counted)
             stickers.set(object.type, object.key, sticker, whenKept: whenKept)
-        case .starred: marks.star(object.marks, value != Array("0".utf8) && !value.isEmpty, whenKept: whenKept)
+        case .starred, .playCount, .lastPlayed:
+            marks.star(object.marks, value != Array("0".utf8) && !value.isEmpty, whenKept: whenKept)
         case .like:
             guard let number = StickerNumber.exactly(value, in: 0...2) else { throw .badValue("like", "0, 1 or 2") }
             guard number < 2 else {
@@ -106,13 +107,13 @@ extension Server {
             marks.star(object.marks, false, whenKept: { _ in })
             marks.like(object.marks, nil, whenKept: whenKept)
         case .rating: marks.rate(object.marks, 0, whenKept: whenKept)
-        case .playCount:
-            let counted = object.song.map { library.playCount($0) } ?? 0
+        case .some(let kept) where kept.isCounted:
+            let counted = object.song.map { kept.count($0, in: library) } ?? 0
             if counted == 0 { return stickers.remove(object.type, object.key, name, whenKept: whenKept) }
             // The server goes on counting: that it was removed is remembered until it counts more.
             let sticker = StickerBook.Sticker(name: name, value: [], counted: counted)
             stickers.set(object.type, object.key, sticker, whenKept: whenKept)
-        case nil: stickers.remove(object.type, object.key, name, whenKept: whenKept)
+        case nil, .playCount, .lastPlayed: stickers.remove(object.type, object.key, name, whenKept: whenKept)
         }
     }
 }

@@ -125,13 +125,15 @@ struct StickerSearch: Sendable {
                 found[song] = StickerNumber.text(value)
             }
         case .rating: return rated(view, places)
-        case .playCount:
-            for song in library.playedSongs(in: places) { found[song] = view.playCount(song, nil) }
+        case .some(let kept) where kept.isCounted:
+            for song in library.songs(in: places, { kept.count($0, in: library) > 0 }) {
+                found[song] = view.count(kept, song, nil)
+            }
             view.stickers.forEach(.song) { id, all in
                 guard let own = all.first(where: { $0.name == name }),
                     let song = place(String(decoding: id, as: UTF8.self))
                 else { return }
-                found[song] = view.playCount(song, own).flatMap { $0.isEmpty ? nil : $0 }
+                found[song] = view.count(kept, song, own).flatMap { $0.isEmpty ? nil : $0 }
             }
         default:
             view.stickers.forEach(.song) { id, all in
@@ -154,7 +156,8 @@ struct StickerSearch: Sendable {
             own[song] = min(rating.value, 10)
         }
         var hits: [Hit] = []
-        for song in view.library.ratedSongs(in: places) where own.isEmpty || own[song] == nil {
+        for song in view.library.songs(in: places, { view.library.userRating($0) > 0 })
+        where own.isEmpty || own[song] == nil {
             hits.append(Hit(song: song, value: texts[min(Int(view.library.userRating(song)) * 2, 10)]))
         }
         if own.isEmpty { return hits }

@@ -13,7 +13,7 @@ struct StickerView: Sendable {
     /// What the server keeps under a name for such an object; nil for an ordinary sticker.
     func kept(_ name: [UInt8], _ object: StickerObject) -> KeptSticker? {
         guard let kept = KeptSticker(name), !object.marks.isEmpty, hasFavorites || !kept.isStar,
-            kept != .playCount || object.song != nil
+            !kept.isCounted || object.song != nil
         else { return nil }
         return kept
     }
@@ -45,9 +45,7 @@ struct StickerView: Sendable {
     }
 
     private func value(_ kept: KeptSticker, _ song: SongIndex, _ id: [UInt8]) -> [UInt8]? {
-        if kept == .playCount {
-            return playCount(song, stickers.sticker(of: .song, id, kept.name))
-        }
+        if kept.isCounted { return count(kept, song, stickers.sticker(of: .song, id, kept.name)) }
         let mark = marks[.song(String(decoding: id, as: UTF8.self))]
         if kept == .rating, mark?.rating == nil {
             let stars = library.userRating(song)
@@ -57,8 +55,8 @@ struct StickerView: Sendable {
     }
 
     /// What a client has set, until the server counts more than at that time.
-    func playCount(_ song: SongIndex, _ own: StickerBook.Sticker?) -> [UInt8]? {
-        let count = library.playCount(song)
+    func count(_ kept: KeptSticker, _ song: SongIndex, _ own: StickerBook.Sticker?) -> [UInt8]? {
+        let count = kept.count(song, in: library)
         guard let own else { return count > 0 ? StickerNumber.text(Int64(count)) : nil }
         guard let counted = own.counted, counted != count else { return own.value }
         return StickerNumber.text(max(StickerNumber.integer(own.value), Int64(count)))
@@ -79,8 +77,8 @@ struct StickerView: Sendable {
         switch type {
         case .song:
             switch kept {
-            case .rating where library.hasRatings: return true
-            case .playCount: return library.hasPlays
+            case .rating where library.hasSongs { library.userRating($0) > 0 }: return true
+            case .playCount, .lastPlayed: return library.hasSongs { kept.count($0, in: library) > 0 }
             default: return has(kept, MarkKey.Kind.song)
             }
         case .filter, .tag(.album): return has(kept, MarkKey.Kind.album)
