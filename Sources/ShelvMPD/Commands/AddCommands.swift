@@ -44,7 +44,7 @@ enum AddCommands {
                 }
             }
         }
-        let uri = try LibraryPath(arguments[0])
+        let uri = try LibraryPath(arguments[0], allowsEmpty: false)
         let library = context.library
         if let shelves = context.shelves(for: uri.bytes) {
             return LibraryPlan(cost: shelves.planningCost) {
@@ -212,9 +212,12 @@ struct QueueAddition: Sendable {
 struct LibraryPath {
     let bytes: [UInt8]
 
-    /// - Parameter allowsRootSlash: whether `/` means the root, which old clients rely on.
+    /// - Parameters:
+    ///   - allowsRootSlash: whether `/` means the root, which old clients rely on.
+    ///   - allowsEmpty: whether nothing means the root.
     /// - Throws: an ACK for URLs, for absolute paths and for paths that leave the root.
-    init(_ argument: [UInt8], allowsRootSlash: Bool = false) throws(ACK) {
+    init(_ argument: [UInt8], allowsRootSlash: Bool = false, allowsEmpty: Bool = true) throws(ACK) {
+        if argument.isEmpty, !allowsEmpty { throw ACK(.argument, "Bad relative path") }
         if argument.isEmpty || (allowsRootSlash && argument == [UInt8(ascii: "/")]) {
             bytes = []
             return

@@ -79,7 +79,11 @@ enum PictureCommands {
     private static func path(_ kind: Kind, _ argument: [UInt8]) throws -> Path? {
         if StreamSong.hasScheme(argument), StreamAddress(argument) != nil { return nil }
         let isDirectory = argument.count > 1 && argument.last == UInt8(ascii: "/")
-        let path = try LibraryPath(isDirectory ? Array(argument.dropLast()) : argument, allowsRootSlash: true)
+        let path = try LibraryPath(
+            isDirectory ? Array(argument.dropLast()) : argument,
+            allowsRootSlash: true,
+            allowsEmpty: isDirectory
+        )
         return Path(bytes: path.bytes, isDirectory: isDirectory, allowsDirectory: kind == .albumArt)
     }
 
