@@ -120,10 +120,11 @@ extension LibrarySync {
         var time = Duration.zero
     }
 
-    /// Whether so many songs are to be shown: the rest takes longer than some seconds, as fast as it goes.
+    /// Whether so many songs are to be shown: the rest takes longer than some seconds, as fast as it goes. A part stands in
+    /// memory beside the library that it is a part of, so it must be a small one.
     static func isWorthAPart(_ songs: Int, of expected: Int?, after time: Duration) -> Bool {
         guard let expected else { return true }
-        return songs < expected / 2 && time * (expected - songs) >= .seconds(5) * songs
+        return songs < expected / 4 && time * (expected - songs) >= .seconds(5) * songs
     }
 
     private func fullPass(_ profile: ServerProfile, showsParts: Bool) -> FullPass {
