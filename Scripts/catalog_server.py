@@ -1,9 +1,10 @@
 """A Subsonic server without music: a catalog of any size that is drawn from a seed, for measurements.
 
-    python3 Scripts/catalog_server.py --songs 100000 [--port PORT]
+    python3 Scripts/catalog_server.py --songs 100000 [--port PORT] [--delay MILLISECONDS]
 
 It answers what a sync asks for, in the fields of an OpenSubsonic server. Pages are made once and kept, up to 200,000 songs,
-so that the time of a sync is that of the client. Any user and password will do.
+so that the time of a sync is that of the client; `--delay` makes each page of a search take longer, as it does where
+songs are looked up or far away. Any user and password will do.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import random
 import socket
 import socketserver
 import threading
+import time
 import urllib.parse
 
 WORDS = """amber anchor arrow ash autumn beacon bird blue bridge candle cellar chance cloud copper corner crane dance dawn
@@ -161,6 +163,8 @@ class Handler(socketserver.StreamRequestHandler):
                 content = b'"targets":' + json.dumps(catalog.targets).encode()
                 catalog.targets = []
             else:
+                if method == "search3" and self.server.delay:
+                    time.sleep(self.server.delay)
                 content = catalog.answer(method, query)
                 catalog.targets.append(target.path + "?" + (target.query or body))
             status = b'"status":"ok","version":"1.16.1","type":"catalog","serverVersion":"1","openSubsonic":true'
@@ -176,8 +180,9 @@ class CatalogServer(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     request_queue_size = 64
 
-    def __init__(self, catalog, port=0):
+    def __init__(self, catalog, port=0, delay=0):
         self.catalog = catalog
+        self.delay = delay / 1000
         super().__init__(("127.0.0.1", port), Handler)
 
     def handle_error(self, request, address):
@@ -188,10 +193,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--songs", type=int, default=100_000)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--delay", type=float, default=0, help="milliseconds before the answer to a search")
     options = parser.parse_args()
     catalog = Catalog(options.songs)
     catalog.prepare()
-    server = CatalogServer(catalog, options.port)
+    server = CatalogServer(catalog, options.port, options.delay)
     print(f"READY {server.server_address[1]}", flush=True)
     try:
         server.serve_forever()
