@@ -34,7 +34,7 @@ import Testing
             (["queue", "x"], "\"x\" is no option; a configuration file is named by --config"),
             (["queue", "--check-config"], "--check-config cannot be used with queue"),
             (["--version=1"], "--version takes no value"),
-            (["--print", "x"], "--print knows example, configuration or commands, not \"x\""),
+            (["--print", "x"], "--print knows example, configuration, manual or commands, not \"x\""),
         ]
         for (words, message) in cases {
             do throws(UsageError) {
