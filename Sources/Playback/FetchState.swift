@@ -42,7 +42,9 @@ struct FetchState {
     var unnoted: Int64 = 0
     /// Whether the server itself has told the length of the file.
     var isTotalCertain: Bool
-    /// A length that an answer has told which is less than what the catalog says: true if it is told again.
+    /// What the catalog says of the length; nil where a server's answer is known to be right.
+    var catalogTotal: Int64?
+    /// The length that an answer has told last: true if it is told again, whatever was known.
     var doubtfulTotal: Int64?
     /// How often the file was another one.
     var changes = 0
@@ -64,6 +66,12 @@ struct FileValidators: Equatable, Sendable {
     init(_ head: HTTPHead) {
         entityTag = head.value(of: "etag")
         lastModified = head.value(of: "last-modified")
+    }
+
+    /// Whether both tell the same of one version, and do tell something.
+    func isSame(as other: FileValidators) -> Bool {
+        if let date = lastModified { return date == other.lastModified }
+        return entityTag != nil && entityTag == other.entityTag
     }
 
     /// Whether both can describe one version. Equal dates outweigh tags, which some servers make anew at each start.

@@ -11,22 +11,30 @@ extension Fetcher {
         let known = file.monitor.withLock { $0.total }
         let (isChanged, others) = state.withLock { state -> (Bool, [RangeTransfer]) in
             if transfer.isSequential { state.refusesRanges = true }
-            // The end is believed only where the catalog agrees, or what was asked for behind it is refused.
-            if transfer.start == 0, let known, let told, told < known, !state.isTotalCertain,
-                state.doubtfulTotal != told
-            {
-                state.doubtfulTotal = told
-                total = nil
-            }
-            let lengthDiffers = total != nil && known != nil && total != known
             // A server that never repeats its validators must not make us start over for ever.
             let validatorsDiffer = state.changes < 3 && !validators.agree(with: state.validators)
-            let isChanged = (lengthDiffers && state.isTotalCertain) || validatorsDiffer
+            let isSameVersion = validators.isSame(as: state.validators)
+            var isChanged = validatorsDiffer
+            if let told, told != known || !state.isTotalCertain {
+                let isToldAgain = state.doubtfulTotal == told
+                let isBelieved =
+                    state.catalogTotal == nil || state.catalogTotal == told || transfer.start > 0 || isToldAgain
+                if state.isTotalCertain {
+                    // A head may be wrong, and a file of the same date has not changed.
+                    if transfer.start == 0, isSameVersion, !isToldAgain { total = nil } else { isChanged = true }
+                } else if !isBelieved, told < state.catalogTotal ?? 0 {
+                    // What is asked for behind it will tell.
+                    total = nil
+                } else {
+                    state.isTotalCertain = isBelieved
+                }
+                state.doubtfulTotal = told
+            }
             state.validators = validators
-            if total != nil { state.isTotalCertain = true }
             guard isChanged else { return (false, []) }
             state.changes += 1
             state.isComplete = false
+            state.isTotalCertain = total != nil
             let others = state.transfers.filter { $0 !== transfer }
             state.transfers.removeAll { $0 !== transfer }
             return (true, others)

@@ -44,6 +44,7 @@ final class Fetcher: Sendable {
         self.notify = notify
         var state = FetchState(request: request, isTotalCertain: isTotalCertain)
         state.validators = validators
+        if !isTotalCertain { state.catalogTotal = file.monitor.withLock { $0.total } }
         state.isComplete = file.isComplete
         self.state = Mutex(state)
     }

@@ -111,6 +111,14 @@ import Glibc
         unsafe mpv_get_property_async(raw, tag, property.rawValue, format.raw)
     }
 
+    /// Has changes of the devices told from now on, and first of all what there is.
+    func observeDevices() {
+        for (index, (property, format)) in MPVProperty.observable.enumerated() {
+            let tag = UInt64(MPVProperty.observed.count + index)
+            unsafe mpv_observe_property(raw, tag, property.rawValue, format.raw)
+        }
+    }
+
     fileprivate static func wake(_ context: UnsafeMutableRawPointer) {
         unsafe Unmanaged<Waker>.fromOpaque(context).takeUnretainedValue().wake()
     }
@@ -150,8 +158,9 @@ import Glibc
                 return unsafe .reply(tag: event.reply_userdata, isError: event.error < 0, value)
             }
             let index = unsafe Int(clamping: event.reply_userdata)
-            guard MPVProperty.observed.indices.contains(index) else { return .other }
-            return .property(MPVProperty.observed[index].0, value)
+            let all = MPVProperty.observed + MPVProperty.observable
+            guard all.indices.contains(index) else { return .other }
+            return .property(all[index].0, value)
         case MPV_EVENT_COMMAND_REPLY:
             var data = unsafe event.data?.assumingMemoryBound(to: mpv_event_command.self).pointee.result
             let value = unsafe MPVValue(data == nil ? MPV_FORMAT_NONE : MPV_FORMAT_NODE, &data)

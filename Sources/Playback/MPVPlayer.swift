@@ -41,6 +41,7 @@ public final class MPVPlayer: Player {
             let wake: @Sendable () -> Void = { mailbox.wake() }
             let handle = try MPVHandle(options: options, registry: registry, wake: wake)
             mailbox.post(.volume(configuration.volume))
+            if configuration.findsDevices { handle.observeDevices() }
             let started = startThread(named: "player") {
                 PlayerCore(
                     handle: handle,
@@ -95,6 +96,8 @@ public final class MPVPlayer: Player {
     public func setCrossfade(_ settings: CrossfadeSettings) { mailbox.post(.crossfade(settings)) }
 
     public func setOutput(_ index: Int, enabled: Bool) { mailbox.post(.output(index, enabled: enabled)) }
+
+    public func addOutput(_ output: OutputConfiguration) { mailbox.post(.addOutput(output)) }
 
     public func shutdown() { mailbox.post(.shutdown) }
 }

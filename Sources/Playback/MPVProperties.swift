@@ -24,12 +24,16 @@ enum MPVProperty: String, CaseIterable {
     case pulseServer = "pulse-host"
     case output = "ao"
     case device = "audio-device"
+    /// What there is to play on: a list of maps with `name` and `description`. Changes come only where it is observed.
+    case devices = "audio-device-list"
 
     /// The observed ones, with the format to get them in.
     static let observed: [(MPVProperty, MPVValue.Format)] = [
         (.duration, .number), (.audioParameters, .node), (.audioCodec, .text), (.isStarving, .flag), (.isIdle, .flag),
         (.currentOutput, .text), (.metadata, .node),
     ]
+    /// Those that are observed on request only.
+    static let observable: [(MPVProperty, MPVValue.Format)] = [(.devices, .node)]
 }
 
 /// A value of libmpv, copied.

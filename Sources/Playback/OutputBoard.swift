@@ -7,7 +7,7 @@ struct OutputBoard {
     /// Drivers for a device that is not named, in order; all of them fail fast where there is no sound.
     static let usualDrivers = "pulse,pipewire,alsa"
 
-    let configurations: [OutputConfiguration]
+    private(set) var configurations: [OutputConfiguration]
     let tap: AudioTap?
     /// Whether outputs without a device run in real time.
     let isTimed: Bool
@@ -84,6 +84,21 @@ struct OutputBoard {
         return decimal(Int((bounded * 100).rounded()), digits: 2) + "dB"
     }
 
+    /// Adds an output that libmpv itself plays.
+    mutating func add(_ output: OutputConfiguration) {
+        configurations.append(output)
+        enabled.append(false)
+    }
+
+    /// Whether the wanted device has come back. Where it has only gone from the list, a sound server has the sound heard
+    /// elsewhere meanwhile.
+    func isBack(in devices: [AudioDevice], before: [AudioDevice]?) -> Bool {
+        guard let device else { return false }
+        guard let name = device.device else { return problem != nil && !devices.isEmpty }
+        func holds(_ list: [AudioDevice]) -> Bool { list.contains { $0.driver == device.driver && $0.device == name } }
+        return holds(devices) && (problem != nil || before.map { !holds($0) } ?? false)
+    }
+
     /// Switches an output on or off; unknown ones are ignored. Returns whether libmpv plays to another device now.
     mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ decks: [Deck]) -> Bool {
         guard configurations.indices.contains(index), enabled[index] != isEnabled else { return false }
@@ -136,7 +151,7 @@ struct OutputBoard {
 
     /// Looks for the device again.
     mutating func retry(_ decks: [Deck]) {
-        retryDue = monotonicNow().advanced(by: Self.retryInterval)
+        if retryDue != .max || problem != nil { retryDue = monotonicNow().advanced(by: Self.retryInterval) }
         for deck in decks { deck.handle.command(["ao-reload"]) }
     }
 }

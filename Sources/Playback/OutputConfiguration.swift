@@ -154,6 +154,8 @@ public struct PlayerConfiguration: Sendable {
     public var starvationLimit: Duration?
     /// Whether a device that goes away holds the song, instead of being replaced by silence that keeps time.
     public var stopsWithoutDevice: Bool
+    /// Whether the devices of the machine are told, now and when some come or go.
+    public var findsDevices: Bool
     /// Volume before the first `setVolume`, 0...100.
     public var volume: Int
 
@@ -165,6 +167,7 @@ public struct PlayerConfiguration: Sendable {
         isTimed: Bool = true,
         starvationLimit: Duration? = nil,
         stopsWithoutDevice: Bool = false,
+        findsDevices: Bool = false,
         volume: Int = 100
     ) {
         self.outputs = outputs
@@ -174,6 +177,7 @@ public struct PlayerConfiguration: Sendable {
         self.isTimed = isTimed
         self.starvationLimit = starvationLimit
         self.stopsWithoutDevice = stopsWithoutDevice
+        self.findsDevices = findsDevices
         self.volume = volume
     }
 }

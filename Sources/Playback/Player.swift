@@ -46,6 +46,9 @@ public protocol Player: AnyObject, Sendable {
     /// Sets whether an output takes part; `index` counts the configured outputs from 0. Playback goes on.
     func setOutput(_ index: Int, enabled: Bool)
 
+    /// Adds an output on a device behind those that there are; it has the next index.
+    func addOutput(_ output: OutputConfiguration)
+
     /// Ends playback and the player's threads. Later calls do nothing; no event comes after `.closed`.
     func shutdown()
 }

@@ -147,6 +147,7 @@ extension PlayerCore {
         switch new.outcome {
         case .failed(.permanent(let message)) where new.stream != nil: streamFailed(new, message)
         case .failed(let failure): fail(failure)
+        case .stale: start(new, at: max(elapsed, .zero))
         case .ended where deck.isIdle: drain()
         case .ended, nil: break
         }
@@ -191,7 +192,14 @@ extension PlayerCore {
         guard let slot = songs.first(where: { $0.deck === deck && $0.entry == entry }) else { return }
         let fetcher = slot.song?.fetcher
         if let generation = fetcher?.file.monitor.withLock({ $0.generation }), generation != slot.generation {
-            // The reader was cut off because the file is another one; the fetcher's notice reloads the song.
+            // The reader was cut off because the file is another one.
+            if slot === current {
+                start(slot, at: position.elapsed(at: monotonicNow()))
+            } else if slot.deck === self.deck {
+                // In time; what is heard now is heard to its end first.
+                slot.outcome = .stale
+                if self.deck.isIdle { becameIdle() }
+            }
             return
         }
         let outcome: Slot.Outcome
@@ -222,7 +230,7 @@ extension PlayerCore {
         case .failed where fade?.isRunning == true: fadeIsOver()
         case .failed(.permanent(let message)) where slot.stream != nil: streamFailed(slot, message)
         case .failed(let failure): fail(failure)
-        case .ended: if deck.isIdle { becameIdle() }
+        case .ended, .stale: if deck.isIdle { becameIdle() }
         }
     }
 
@@ -272,6 +280,15 @@ extension PlayerCore {
             guard let problem else { return }
             emit(.output(index: problem.index, problem: problem.text))
             if stopsWithoutDevice, problem.text != nil, !isPaused { fail(.transport("the audio device has gone")) }
+        case .devices:
+            let devices = AudioDevice.list(value)
+            guard devices != knownDevices else { return }
+            if outputs.isBack(in: devices, before: knownDevices) {
+                outputs.retry(decks)
+                deviceChanged()
+            }
+            knownDevices = devices
+            emit(.devices(devices))
         case .position, .bitRate, .isSeekable, .pause, .volume, .deviceVolume, .pulseServer, .output, .device:
             break
         }
@@ -345,10 +362,14 @@ extension PlayerCore {
             if slot === current { next?.song?.fetcher.fetchAll() }
             fetchAhead()
         case .changed:
-            if slot === current, slot.number > 0 {
+            // Unless the end of what it had has come first.
+            guard slot.number > 0, slot.generation != slot.song?.file.monitor.withLock({ $0.generation }) else {
+                return
+            }
+            if slot === current {
                 start(slot, at: position.elapsed(at: monotonicNow()))
-            } else if slot === next, let current, slot.number > 0 {
-                if isInNext || fade != nil { start(current, at: position.elapsed(at: monotonicNow())) }
+            } else if slot === next, fade != nil, let current {
+                start(current, at: position.elapsed(at: monotonicNow()))
             }
         case .flowing, .failed, .progress:
             // Failures count when libmpv has used up what came before.

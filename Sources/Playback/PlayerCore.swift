@@ -26,6 +26,8 @@ final class PlayerCore {
     let starvationLimit: Duration?
     let stopsWithoutDevice: Bool
     var outputs: OutputBoard
+    /// What libmpv has found to play on; nil before it has looked.
+    var knownDevices: [AudioDevice]?
     private let emitEvent: @Sendable (PlayerEvent) -> Void
 
     var current: Slot?
@@ -207,6 +209,7 @@ final class PlayerCore {
                 outputs.setVolume(volume, decks)
                 deviceChanged()
             }
+        case .addOutput(let output): outputs.add(output)
         case .looked(let id, let number, let answer): take(answer, to: number, of: id)
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))
         case .fetch(let id, let notice): take(notice, of: id)

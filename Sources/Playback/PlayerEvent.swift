@@ -29,6 +29,8 @@ public enum PlayerEvent: Sendable, Equatable {
     case tags(PlaybackID, [StreamTag])
     /// An output stopped working, or its state became known; `nil` means that it works again.
     case output(index: Int, problem: String?)
+    /// The devices that libmpv has found, all of them, each time that something has changed; with `findsDevices` only.
+    case devices([AudioDevice])
     /// The last event of all.
     case closed
 }

@@ -5,6 +5,8 @@ final class Slot {
     /// How the song was over before the listener heard of it.
     enum Outcome {
         case ended
+        /// What was read of it is of an older version of the file: it must be loaded again.
+        case stale
         case failed(PlaybackFailure)
     }
 

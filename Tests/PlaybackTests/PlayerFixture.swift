@@ -24,6 +24,7 @@ final class PlayerFixture: Sendable {
         cacheLimit: Int64 = .max,
         starvationLimit: Duration? = nil,
         stopsWithoutDevice: Bool = false,
+        findsDevices: Bool = false,
         logging: Log = .silent,
         _ handler: @escaping HTTPTestServer.Handler
     ) throws {
@@ -46,7 +47,8 @@ final class PlayerFixture: Sendable {
                 tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
                 isTimed: isTimed,
                 starvationLimit: starvationLimit,
-                stopsWithoutDevice: stopsWithoutDevice
+                stopsWithoutDevice: stopsWithoutDevice,
+                findsDevices: findsDevices
             ),
             transport: transport,
             log: logging
@@ -95,7 +97,7 @@ final class PlayerFixture: Sendable {
     var storyWithCommits: [PlayerEvent] {
         log.events.filter { event in
             switch event {
-            case .position, .bitRate, .format, .duration, .output: false
+            case .position, .bitRate, .format, .duration, .output, .devices: false
             default: true
             }
         }
@@ -118,15 +120,18 @@ final class PlayerFixture: Sendable {
     /// The tap: the one named by `SHELV_TAP`, else built here.
     static let tapLibrary = Result<String, any Error> {
         if let path = unsafe getenv("SHELV_TAP") { return unsafe String(cString: path) }
-        let target = try #require(buildFolder).path(TapLibrary.fileName)
+        // Beside what the compiler keeps, under a name of this process until it is whole.
+        let folder = PackageFolder.path(".build/tap-for-tests")
+        _ = unsafe mkdir(folder, 0o755)
+        let whole = "\(folder)/\(TapLibrary.fileName)"
+        let target = "\(whole).\(getpid())"
         let flags = ["-std=c11", "-O2", "-shared", "-fPIC", "-Wl,--as-needed"]
         let source = PackageFolder.path("Sources/AudioTap/tap.c")
         let result = TestProcess.run(["cc"] + flags + [source, "-o", target])
         guard result?.end == .exited(0) else { throw TestFailure(description: "cc: \(result?.errors ?? "missing")") }
-        return target
+        guard unsafe rename(target, whole) == 0 else { throw TestFailure(description: "cannot make \(whole)") }
+        return whole
     }
-
-    private static let buildFolder = TemporaryFolder()
 }
 
 /// The events so far, to wait on.

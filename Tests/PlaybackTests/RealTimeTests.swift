@@ -65,15 +65,20 @@ struct RealTimeTests {
         defer { fixture.stop() }
         fixture.player.load(one, fixture.source("a", size: bytes.count), at: .zero, paused: false)
         try fixture.wait { if case .starving(one, _) = $0 { true } else { false } }
+        // It stands at what 300,000 bytes hold, some samples of which the decoder keeps back. A busy machine notices
+        // late, so the first place that is told may be behind that.
+        try fixture.wait {
+            if case .position(one, let p) = $0 { !p.advances && abs(p.elapsed.seconds - 1.65) < 0.1 } else { false }
+        }
+        let before = fixture.events.count
         gates.gate.open()
         try fixture.wait { $0 == .recovered(one) }
         try fixture.wait { $0 == .ended(one, .endOfFile) }
-        let positions = fixture.events.compactMap { event -> PlaybackPosition? in
-            if case .position(_, let position) = event { position } else { nil }
+        // And it goes on from there.
+        let later = fixture.events[before...].compactMap { event -> Duration? in
+            if case .position(one, let position) = event { position.elapsed } else { nil }
         }
-        // It stood at what 300,000 bytes hold, and went on from there. A busy machine notices late.
-        let standing = positions.filter { !$0.advances && $0.elapsed > .seconds(1) }
-        #expect(!standing.isEmpty && standing.allSatisfy { abs($0.elapsed.seconds - 1.7) < 0.4 })
+        #expect(later.allSatisfy { $0 > .milliseconds(1500) }, "\(later)")
         #expect(try fixture.output() == tone.pcm)
     }
 

@@ -15,6 +15,7 @@ final class FakePlayer: Player {
         case volume(Int)
         case crossfade(CrossfadeSettings)
         case output(Int, Bool)
+        case addOutput(String)
         case shutdown
     }
 
@@ -64,5 +65,6 @@ final class FakePlayer: Player {
     func setVolume(_ percent: Int) { note(.volume(percent)) }
     func setCrossfade(_ settings: CrossfadeSettings) { note(.crossfade(settings)) }
     func setOutput(_ index: Int, enabled: Bool) { note(.output(index, enabled)) }
+    func addOutput(_ output: OutputConfiguration) { note(.addOutput(output.name)) }
     func shutdown() { note(.shutdown) }
 }

@@ -30,6 +30,7 @@ final class PersistentServer: Sendable {
         pauses: Bool = true,
         outputs: [OutputState] = [OutputState(name: "test", plugin: "null", isEnabled: true)],
         mode: QueueMode = .threeTier,
+        findsDevices: Bool = false,
         log: Log = .silent
     ) async throws {
         library = try Self.library(records, isComplete: isComplete, serverID: serverID, formerURIs)
@@ -57,6 +58,7 @@ final class PersistentServer: Sendable {
                         core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
                     }
                 )
+                partition.findsDevices = findsDevices
                 partition.absentSource = { Self.source($0.songID) }
                 let writer = QueueWriter(store, partition: "default", saved: saved)
                 partition.saver = PartitionSaver(partition, writer) { core.post($0) }

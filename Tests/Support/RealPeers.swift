@@ -4,7 +4,7 @@ import Synchronization
 /// Programs that some tests need. A test that needs one is enabled by `.enabled(if: RealPeer.mpd.isWanted)`: it is
 /// skipped, visibly, where the program is missing, and fails instead when `SHELV_REQUIRE_REAL` is set.
 public enum RealPeer: Sendable {
-    case mpd, mpc, ncmpcpp, ncmpc, mpDris2, mpdSima, supysonic, ffmpeg, snapcast, pulseaudio
+    case mpd, mpc, ncmpcpp, ncmpc, mpDris2, mpdSima, supysonic, ffmpeg, snapcast, pulseaudio, pipewire, airplay
 
     private var programs: [String] {
         switch self {
@@ -17,6 +17,8 @@ public enum RealPeer: Sendable {
         case .supysonic: ["supysonic-cli", "gunicorn", "ffmpeg"]
         case .ffmpeg: ["ffmpeg"]
         case .pulseaudio: ["pulseaudio", "pactl", "parec"]
+        case .pipewire: ["pipewire", "wireplumber", "pw-cli", "pw-record", "dbus-daemon"]
+        case .airplay: ["pulseaudio", "shairport-sync", "avahi-daemon", "dbus-daemon"]
         case .snapcast: ["snapserver", "snapclient"]
         }
     }

@@ -75,6 +75,8 @@ struct Configuration: Sendable, Equatable {
     var starvationLimit: Duration? = .seconds(600)
     /// Whether a song is paused when its device goes away.
     var stopsWithoutDevice = false
+    /// Whether the devices of the machine are outputs as well.
+    var findsDevices = false
     /// The replay gain mode of the first start, and what goes into the gain.
     var replayGain = ReplayGainMode.off
     var loudness = LoudnessRules()

@@ -232,6 +232,11 @@ struct ConfigurationReader {
         if configuration.outputs.isEmpty {
             configuration.outputs = [OutputConfiguration(name: "default", kind: .device(driver: nil, device: nil))]
         }
+        // One device plays at a time; clients turn on another one.
+        let devices = configuration.outputs.indices.filter { index in
+            if case .device = configuration.outputs[index].kind { configuration.outputs[index].enabled } else { false }
+        }
+        for index in devices.dropFirst() { configuration.outputs[index].enabled = false }
         if configuration.servers.isEmpty && !problems.contains(where: { $0.message.contains(Settings.serverBlock) }) {
             report(whole, "there is no \(Settings.serverBlock) block, so there would be no music")
         }

@@ -34,6 +34,12 @@ extension Settings {
             "What happens when an audio device goes away: the song plays on unheard until it is back, or is paused."
         ) { $0.stopsWithoutDevice = $1 },
         .choice(
+            "audio_devices",
+            ["configured": false, "auto": true],
+            default: "configured",
+            "Whether only the outputs of this file are there, or also the devices that are found, turned off at first."
+        ) { $0.findsDevices = $1 },
+        .choice(
             "replaygain",
             ["off": ReplayGainMode.off, "track": .track, "album": .album, "auto": .auto],
             default: "off",

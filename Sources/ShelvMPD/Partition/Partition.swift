@@ -38,6 +38,8 @@ final class Partition {
     var absentSource: ((SongTable.GoneSong) -> AudioSource?)?
     /// How many songs are fetched that follow the next one, and which ones are.
     var songsAhead = 0
+    /// Whether devices that were found in earlier runs keep their places.
+    var findsDevices = false
     private var entriesAhead: [EntryID] = []
     /// Follows how much is heard of each song.
     let plays = PlayTracker()
@@ -270,8 +272,12 @@ final class Partition {
         saver?.noteChange()
     }
 
+    /// Of the devices one plays at a time: who turns one on turns the others off.
     func setOutput(_ index: Int, enabled: Bool) {
         guard outputs.indices.contains(index), outputs[index].isEnabled != enabled else { return }
+        if enabled, outputs[index].isDevice {
+            for other in outputs.indices where outputs[other].isDevice { setOutput(other, enabled: false) }
+        }
         outputs[index].isEnabled = enabled
         player.setOutput(index, enabled: enabled)
         raise([.output, .mixer])
@@ -294,6 +300,46 @@ final class Partition {
             raise(.player)
         }
     }
+
+    /// Adds an output for a device, off; it keeps its place from then on.
+    func addDevice(_ device: AudioDevice, problem: String? = nil) {
+        // Names are what `shelvmpd.conf` and the store call outputs by.
+        let isTaken = outputs.contains { $0.name == device.description }
+        let name = isTaken ? "\(device.description) (\(device.name))" : device.description
+        var output = OutputState(name: name, plugin: device.driver, isEnabled: false)
+        output.isDevice = true
+        output.device = device.name
+        output.found = device
+        output.problem = problem
+        outputs.append(output)
+        let kind = OutputConfiguration.Kind.device(driver: device.driver, device: device.device)
+        player.addOutput(OutputConfiguration(name: name, kind: kind, enabled: false))
+        raise(.output)
+    }
+
+    /// Takes what the machine has to play on now.
+    func devicesAre(_ devices: [AudioDevice]) {
+        for device in devices where !outputs.contains(where: { $0.device == device.name }) {
+            guard outputs.count < Self.maximumOutputs else { break }
+            log.info("Found the device \(device.name): \(device.description)")
+            addDevice(device)
+        }
+        let names = Set(devices.map(\.name))
+        for index in outputs.indices {
+            guard let device = outputs[index].found else { continue }
+            let isThere = names.contains(device.name)
+            // Of the one that plays the player tells.
+            if isThere ? outputs[index].problem == Self.absent : outputs[index].problem == nil {
+                outputs[index].problem = isThere ? nil : Self.absent
+                raise(.output)
+            }
+        }
+        saver?.noteChange()
+    }
+
+    static let absent = "not connected"
+    /// Beyond it no more devices are added.
+    private static let maximumOutputs = 64
 
     // MARK: Errors and events
 
@@ -325,5 +371,9 @@ struct OutputState {
     var hasVolume = true
     /// Whether nothing is heard where it does not work.
     var isDevice = false
+    /// libmpv's name for the device, where it is a certain one.
+    var device: String?
+    /// The device, where it was found and not configured.
+    var found: AudioDevice?
     var problem: String?
 }

@@ -1,9 +1,12 @@
 import MPDProtocol
+import Playback
 import QueueEngine
 
 /// What is saved of a partition besides its queue, and how it comes back.
 extension Partition {
     private static let outputPrefix = "output:"
+    /// With a number that keeps the order, and so the ids, of devices that were found.
+    private static let devicePrefix = "device:"
 
     /// By name, as texts.
     var savedSettings: [String: String] {
@@ -15,6 +18,9 @@ extension Partition {
             "replay_gain_mode": sound.replayGain.name,
             "lastloadedplaylist": lastLoadedPlaylist,
         ]
+        for (place, output) in outputs.compactMap(\.found).enumerated() {
+            settings[Self.devicePrefix + String(100 + place)] = "\(output.name)\n\(output.description)"
+        }
         for output in outputs { settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0" }
         return settings
     }
@@ -36,6 +42,17 @@ extension Partition {
     private func restore(_ settings: [String: String]) {
         if let volume = settings["volume"].flatMap({ Int($0) }), 0...100 ~= volume { setVolume(volume) }
         lastLoadedPlaylist = settings["lastloadedplaylist"] ?? ""
+        let places = settings.keys.filter { $0.hasPrefix(Self.devicePrefix) }.sorted()
+        for place in findsDevices ? places : [] {
+            let lines = (settings[place] ?? "").split(separator: "\n", maxSplits: 1)
+            guard lines.count == 2, let slash = lines[0].firstIndex(of: "/") else { continue }
+            let device = AudioDevice(
+                driver: String(lines[0][..<slash]),
+                device: String(lines[0][lines[0].index(after: slash)...]),
+                description: String(lines[1])
+            )
+            if !outputs.contains(where: { $0.device == device.name }) { addDevice(device, problem: Self.absent) }
+        }
         for (index, output) in outputs.enumerated() {
             guard let text = settings[Self.outputPrefix + output.name] else { continue }
             setOutput(index, enabled: text == "1")

@@ -49,7 +49,8 @@ enum Launch {
                 tapLibrary: configuration.tapLibrary,
                 isTimed: configuration.isTimed,
                 starvationLimit: configuration.starvationLimit,
-                stopsWithoutDevice: configuration.stopsWithoutDevice
+                stopsWithoutDevice: configuration.stopsWithoutDevice,
+                findsDevices: configuration.findsDevices
             ),
             transport: source.audioTransport,
             log: log
@@ -77,6 +78,7 @@ enum Launch {
             )
             partition.configureSound(configuration.replayGain, configuration.loudness)
             partition.songsAhead = configuration.songsAhead
+            partition.findsDevices = configuration.findsDevices
             partition.absentSource = { source.audio($0) }
             partition.saver = PartitionSaver(partition, QueueWriter(store, partition: "default", saved: saved)) {
                 core.post($0)
@@ -172,6 +174,8 @@ extension OutputState {
             case .stream: "httpd"
             }
         self.init(name: output.name, plugin: plugin, isEnabled: output.enabled, hasVolume: output.mixer != .none)
-        if case .device = output.kind { isDevice = true }
+        guard case .device(let driver, let device) = output.kind else { return }
+        isDevice = true
+        if let driver, let device { self.device = "\(driver)/\(device)" }
     }
 }
