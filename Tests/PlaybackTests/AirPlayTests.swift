@@ -27,15 +27,12 @@ struct AirPlayTests {
         let daemon = try #require(TestProcess(["dbus-daemon", "--nofork", "--config-file=\(rules)"]))
         defer { daemon.send(SIGKILL) }
         #expect(poll { unsafe access(folder.path("bus"), R_OK) == 0 }, "\(daemon.errors)")
-        let avahi = try #require(
-            TestProcess(
-                [
-                    "avahi-daemon", "--no-drop-root", "--no-rlimits", "--no-chroot", "-f",
-                    folder.write("avahi.conf", "[server]\nallow-interfaces=lo\nhost-name=test\nenable-dbus=yes\n"),
-                ],
-                environment: bus
-            )
-        )
+        // It keeps its number in a fixed place, where that of the machine may stand: it gets another `/run`, if it can.
+        let apart =
+            "unshare -m true 2>&- && exec unshare -m sh -c 'mount -t tmpfs none /run && exec \"$@\"' x \"$@\"; exec \"$@\""
+        let settings = folder.write("avahi.conf", "[server]\nallow-interfaces=lo\nhost-name=test\nenable-dbus=yes\n")
+        let words = ["avahi-daemon", "--no-drop-root", "--no-rlimits", "--no-chroot", "-f", settings]
+        let avahi = try #require(TestProcess(["sh", "-c", apart, "x"] + words, environment: bus))
         defer { avahi.send(SIGKILL) }
         #expect(poll { avahi.errors.contains("Server startup complete") }, "\(avahi.errors)")
 
@@ -44,7 +41,7 @@ struct AirPlayTests {
         // Read and written, so that the receiver finds a reader at once.
         let reader = unsafe shelv_open(heard, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0)
         defer { close(reader) }
-        let settings = folder.write(
+        let receiving = folder.write(
             "shairport.conf",
             """
             general = { name = "Test"; port = \(port); interface = "lo"; output_backend = "pipe"; mdns_backend = "avahi";
@@ -52,7 +49,7 @@ struct AirPlayTests {
             pipe = { name = "\(heard)"; };
             """
         )
-        let receiver = try #require(TestProcess(["shairport-sync", "-v", "-c", settings], environment: bus))
+        let receiver = try #require(TestProcess(["shairport-sync", "-v", "-c", receiving], environment: bus))
         defer { receiver.send(SIGKILL) }
         #expect(poll { LoopbackPort.listens(port) }, "\(receiver.errors)")
 
@@ -66,9 +63,9 @@ struct AirPlayTests {
             """
         )
         _ = unsafe mkdir(folder.path("run"), 0o700)
-        let words = ["pulseaudio", "-n", "-F", script, "--exit-idle-time=-1", "--daemonize=no", "--use-pid-file=no"]
+        let playing = ["pulseaudio", "-n", "-F", script, "--exit-idle-time=-1", "--daemonize=no", "--use-pid-file=no"]
         let environment = ["PULSE_RUNTIME_PATH": folder.path("run"), "HOME": folder.path("run")]
-        let pulse = try #require(TestProcess(words + ["--disable-shm=yes"], environment: environment))
+        let pulse = try #require(TestProcess(playing + ["--disable-shm=yes"], environment: environment))
         defer { pulse.send(SIGKILL) }
         #expect(poll { unsafe access(socket, R_OK) == 0 }, "\(pulse.errors)")
 
