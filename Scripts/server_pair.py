@@ -35,6 +35,7 @@ port            "{port}"
 queue_mode      "{mode}"
 jump            "{jump}"
 shelves         "no"
+mixes           "no"
 cover_size      "original"
 state_directory {quoted(folder + "/state")}
 cache_directory {quoted(folder + "/cache")}

@@ -7,6 +7,7 @@ public enum Shelf: String, Sendable, CaseIterable {
     case favorites = "Favorites"
     case genres = "Genres"
     case decades = "Decades"
+    case radio = "Radio"
 
     /// The name of the folder. No directory of a server is called so: `PathRule` gives it another name.
     public static let folder = "Shelves"

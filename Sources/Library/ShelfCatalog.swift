@@ -53,6 +53,7 @@ public final class ShelfCatalog: Sendable {
         else { return nil }
         if segments.count == 2 { return .shelf(shelf) }
         switch shelf {
+        case .radio: return radioNode(segments[2...])
         case .genres, .decades:
             guard let group = group(segments[2], on: shelf) else { return nil }
             return segments.count == 3 ? group : inAlbums(segments[3...])
@@ -102,6 +103,9 @@ public final class ShelfCatalog: Sendable {
         case .genre(let name): ShelfChildren(folders: albums(ofGenre: name).map { .album($0) })
         case .decade(let year): ShelfChildren(folders: albums(ofDecade: year).map { .album($0) })
         case .artist(let name): ShelfChildren(folders: albums(ofArtist: name).map { .album($0) })
+        case .radioArtist(let name): radioChildren(of: name)
+        // What they hold the server says when it is asked.
+        case .radio, .similar: ShelfChildren()
         }
     }
 
@@ -120,6 +124,7 @@ public final class ShelfCatalog: Sendable {
             )
         case .genres: return ShelfChildren(folders: content.genres.map { .named($0) })
         case .decades: return ShelfChildren(folders: content.decades.map { .named(Array("\($0)s".utf8)) })
+        case .radio: return radioChildren(of: nil)
         }
     }
 
@@ -129,6 +134,8 @@ public final class ShelfCatalog: Sendable {
         var seen = SongBits(count: library.songCount)
         var songs: [UInt32] = []
         func add(_ children: ShelfChildren, _ path: ShelfNode) {
+            // Nothing stands there that is known here.
+            if path == .shelf(.radio) { return }
             for song in children.songs where !seen.contains(Int(song)) {
                 seen.insert(Int(song))
                 songs.append(song)
@@ -149,6 +156,8 @@ public final class ShelfCatalog: Sendable {
         case (.named(let name), .shelf(.genres)), (.named(let name), .shelf(.decades)):
             group(name[...], on: parent == .shelf(.genres) ? .genres : .decades)
         case (.named(let name), .shelf(.favorites)): .artist(name)
+        case (.named(let name), .shelf(.radio)): .radioArtist(name)
+        case (.named(let name), .radioArtist(let artist)): radioNode([artist[...], name[...]])
         case (.named, _): nil
         }
     }
@@ -216,7 +225,7 @@ public final class ShelfCatalog: Sendable {
         return found.sorted()
     }
 
-    private func artistValues(named name: ArraySlice<UInt8>) -> [Int] {
+    func artistValues(named name: ArraySlice<UInt8>) -> [Int] {
         guard let index = library.indexes[Int(Tag.albumArtist.rawValue)] else { return [] }
         return (0..<index.values.count).filter { place in
             let value = library.values[Int(index.values[place])]
@@ -259,6 +268,11 @@ public enum ShelfNode: Sendable, Hashable {
     case artist([UInt8])
     case album(UInt32)
     case song(SongIndex)
+    /// On the shelf Radio.
+    case radioArtist([UInt8])
+    /// The songs that go with the artist of a song, and those that go with a song.
+    case radio(SongIndex)
+    case similar(SongIndex)
 }
 
 /// A folder in a folder.

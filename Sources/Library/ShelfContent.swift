@@ -68,7 +68,7 @@ struct ShelfContent: Sendable {
     }
 
     /// Without repetitions, as MPD orders directories.
-    private static func ordered(_ names: [[UInt8]]) -> [[UInt8]] {
+    static func ordered(_ names: [[UInt8]]) -> [[UInt8]] {
         let distinct = Array(Set(names))
         let collation = Collation()
         var keys = CollationKeys()

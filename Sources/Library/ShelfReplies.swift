@@ -72,6 +72,8 @@ extension ShelfCatalog {
                 return
             }
             records.append(.folder(path))
+            // An artist's folders are found when it is opened.
+            if case .radioArtist = node { return }
             let children = children(of: node)
             for song in children.songs { records.append(.song(song)) }
             for child in children.folders {

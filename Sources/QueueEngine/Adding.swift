@@ -5,6 +5,17 @@ extension Queue {
     /// When not all fit, the first ones are added, as in MPD; the ids in the result tell how many.
     /// - Throws: `playlistFull` when none fits.
     public mutating func append(contentsOf keys: [SongKey]) throws(QueueError) -> Addition {
+        try append(keys, isOfClient: true)
+    }
+
+    /// Adds songs at the end that nobody has asked for, because the queue would run out: they go on with the album queue,
+    /// unless a user queue stands there. They are no run that a client could start.
+    /// - Throws: `playlistFull` when none fits.
+    public mutating func continues(with keys: [SongKey]) throws(QueueError) -> Addition {
+        try append(keys, isOfClient: false)
+    }
+
+    private mutating func append(_ keys: [SongKey], isOfClient: Bool) throws(QueueError) -> Addition {
         let fitting = try fitting(keys)
         var step = Step()
         guard !fitting.isEmpty else { return Addition(ids: EntryID(nextID)..<EntryID(nextID), outcome: finish(step)) }
@@ -12,7 +23,8 @@ extension Queue {
         guard !ids.isEmpty else { throw .playlistFull }
         touch(&step)
         let start = count
-        let tier: Tier = isThreeTier && hasStarted ? .userQueue : .albumQueue
+        let goesOn = !isOfClient && userQueueBlock.isEmpty
+        let tier: Tier = isThreeTier && hasStarted && !goesOn ? .userQueue : .albumQueue
         insertEntries(fitting, ids: ids, at: start, tier: tier)
         if snapshot != nil {
             snapshot?.append(list.entries[start...])
@@ -21,7 +33,9 @@ extension Queue {
             }
             hasLooseTail = true
         }
-        if let run = appendRun, run.upperBound == ids.lowerBound {
+        if !isOfClient {
+            appendRun = nil
+        } else if let run = appendRun, run.upperBound == ids.lowerBound {
             appendRun = run.lowerBound..<ids.upperBound
         } else {
             appendRun = ids

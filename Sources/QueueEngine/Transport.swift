@@ -110,6 +110,17 @@ extension Queue {
         return finish(step)
     }
 
+    /// From stop, holds the entry at a position and a time in it, ready to be resumed; by the rules of `play(at:)`.
+    /// - Throws: `badSongIndex`.
+    public mutating func stand(at position: Int, time: Duration) throws(QueueError) -> Outcome {
+        try checkPosition(position)
+        var step = Step()
+        guard state == .stopped else { return finish(step) }
+        forgetFailures()
+        go(to: position, at: max(.zero, time), paused: true, isSeek: true, &step)
+        return finish(step)
+    }
+
     /// Goes to a time in an entry.
     /// - Throws: `noSuchSong`.
     public mutating func seek(id: EntryID, to time: Duration) throws(QueueError) -> Outcome {

@@ -17,7 +17,8 @@ public enum JSONField: String, CaseIterable, Sendable {
     case similarSongs2, similarSongsByGenre = "songsByGenre", song, starred, starred2, tokenInfo, topSongs, user
 
     // Songs, albums, artists.
-    case albumArtists, albumCount, albumId, artistId, artistImageUrl, averageRating, bitDepth, bitRate, bpm, changed
+    case albumArtists, albumCount, albumId, artistId, artistImageUrl, averageRating, bitDepth, bitRate, bpm, changed,
+        changedBy
     case channelCount, comment, contentType, contributors, coverArt, created, disc, discNumber, discTitles
     case displayAlbumArtist, displayArtist, displayComposer, duration, explicitStatus, groupings, id, isCompilation
     case isDir, isVideo, isrc, mediaType, moods, movements, musicBrainzId, name, number, originalReleaseDate

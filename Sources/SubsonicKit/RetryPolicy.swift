@@ -58,7 +58,7 @@ extension SubsonicError {
     static func isTransient(status: Int) -> Bool { [408, 429, 500, 502, 503, 504].contains(status) }
 
     /// Whether it is certain that the server has not begun to carry the request out.
-    var isBeforeSending: Bool {
+    public var isBeforeSending: Bool {
         switch self {
         case .transport(let error): error.step == .resolve || error.step == .connect
         case .http(let status, _): status == 429

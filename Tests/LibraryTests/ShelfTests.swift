@@ -75,6 +75,7 @@ struct ShelfTests {
         #expect(
             try folders(catalog, "Shelves") == [
                 "Recently Added", "Recently Played", "Frequently Played", "Random", "Favorites", "Genres", "Decades",
+                "Radio",
             ]
         )
         for path in [

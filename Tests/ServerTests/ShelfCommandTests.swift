@@ -95,7 +95,7 @@ struct ShelfCommandTests {
         let (changes, changesAgain) = (keeper.take(lists), keeper.take(lists))
         #expect(changes && !changesAgain)
         #expect(draw(after: 7200) == 3)
-        var none = ShelfKeeper(library, nil)
+        var none = ShelfKeeper(library, ShelfLists(), isShown: false)
         let nothing = none.current(at: now)
         #expect(nothing == nil)
     }

@@ -25,6 +25,11 @@ enum AddCommands {
         if let shelves = context.shelves(for: uri.bytes) {
             return LibraryPlan(cost: shelves.planningCost) {
                 guard let node = shelves.node(path: uri.bytes) else { throw ACK(.noExist, "No such directory") }
+                if let seed = shelves.radioSeed(adding: node) {
+                    return .playlistFetch(SimilarSongs.fetch(seed, in: library)) {
+                        .addition(QueueAddition($0[...], in: library, at: placement))
+                    }
+                }
                 return .addition(QueueAddition(library, shelves.songs(below: node), at: placement))
             }
         }
@@ -121,13 +126,13 @@ struct QueueAddition: Sendable {
 
     private enum Songs: Sendable {
         case library(LibrarySnapshot, SongSelection)
-        /// Of the stored playlist of this name.
-        case playlist(String, LibrarySnapshot, [PlaylistSong])
+        /// Of a stored playlist.
+        case playlist(LibrarySnapshot, [PlaylistSong])
 
         var count: Int {
             switch self {
             case .library(_, let songs): songs.count
-            case .playlist(_, _, let songs): songs.count
+            case .playlist(_, let songs): songs.count
             }
         }
     }
@@ -135,6 +140,10 @@ struct QueueAddition: Sendable {
     private let songs: Songs
     private var placement: Placement?
     private var added = 0
+    /// Whether the queue was empty when the first piece came.
+    private var beganEmpty = false
+    /// The stored playlist that they come from, and whether it is all of it, for the end of the queue.
+    var playlist: (name: String, isAll: Bool)?
 
     init(_ library: LibrarySnapshot, _ songs: SongSelection, at placement: Placement?) {
         self.songs = .library(library, songs)
@@ -145,11 +154,10 @@ struct QueueAddition: Sendable {
     /// have is passed over.
     init(
         _ entries: ArraySlice<PlaylistEntry>,
-        ofPlaylist name: String,
         in library: LibrarySnapshot,
         at placement: Placement?
     ) {
-        songs = .playlist(name, library, entries.compactMap { PlaylistSong($0, in: library) })
+        songs = .playlist(library, entries.compactMap { PlaylistSong($0, in: library) })
         self.placement = placement
     }
 
@@ -157,7 +165,7 @@ struct QueueAddition: Sendable {
     private func keys(_ range: Range<Int>, _ context: CommandContext) -> [SongKey] {
         switch songs {
         case .library(let library, let songs): return context.server.songs.keys(for: songs[range], of: library)
-        case .playlist(_, let library, let songs):
+        case .playlist(let library, let songs):
             return songs[range].flatMap { song in
                 switch song {
                 case .library(let song): context.server.songs.keys(for: CollectionOfOne(song), of: library)
@@ -170,6 +178,7 @@ struct QueueAddition: Sendable {
     /// Adds the next piece. Returns whether there is more.
     /// - Throws: `QueueError`, also when not all songs fit; what fitted stays, as in MPD.
     mutating func addPiece(_ context: CommandContext) throws -> Bool {
+        if added == 0 { beganEmpty = context.partition.queue.isEmpty }
         let piece = added..<min(added + Self.pieceSize, songs.count)
         let keys = keys(piece, context)
         if let relative = placement {
@@ -182,9 +191,19 @@ struct QueueAddition: Sendable {
         } else if !keys.isEmpty {
             _ = try insert(keys, context) { queue throws(QueueError) in try queue.append(contentsOf: keys) }
         }
-        if case .playlist(let name, _, _) = songs { context.partition.lastLoadedPlaylist = name }
         added += piece.count
+        if let playlist {
+            context.partition.lastLoadedPlaylist = playlist.name
+            if added == songs.count { loaded(playlist.name, playlist.isAll, context) }
+        }
         return added < songs.count
+    }
+
+    private func loaded(_ name: String, _ isAll: Bool, _ context: CommandContext) {
+        let partition = context.partition
+        let isAlone = isAll && beganEmpty && partition.queue.count == added
+        context.server.playlists.virtual(named: Array(name.utf8))?
+            .wasLoaded(into: partition, isAll: isAlone, of: context.server)
     }
 
     /// Adds all at once, when it is one song. Returns the id of its entry.

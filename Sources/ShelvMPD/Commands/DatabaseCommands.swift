@@ -119,9 +119,12 @@ enum DatabaseCommands {
             playlists = context.server.playlists.listing
         }
         let library = context.server.libraryContext(of: context.session)
-        if let plan = library.onShelves(path.bytes, { $0.reply(contentsOf: $1, path: path.bytes, .full(mask)) }) {
-            return plan
-        }
+        let plan = library.onShelves(
+            path.bytes,
+            radio: { library, songs in library.reply(songs: songs, mask: mask) },
+            { $0.reply(contentsOf: $1, path: path.bytes, .full(mask)) }
+        )
+        if let plan { return plan }
         let hasShelves = path.bytes.isEmpty && library.shelves != nil
         return try browse(library, path) { library, directory in
             let reply = library.reply(contentsOf: directory, mask: mask)
@@ -213,11 +216,18 @@ extension LibraryContext {
     /// Nothing is looked up yet: the first look at the shelves may cost as much as a look at every song.
     func onShelves(
         _ path: [UInt8],
+        radio: (@Sendable (LibrarySnapshot, SongSelection) -> any ReplySource)? = nil,
         _ answer: @escaping @Sendable (ShelfCatalog, ShelfNode) -> ShelfReply
     ) -> LibraryPlan? {
         guard let shelves = shelves(for: path) else { return nil }
         return LibraryPlan(cost: shelves.planningCost) {
             guard let node = shelves.node(path: path) else { throw ACK(.noExist, "No such directory") }
+            if let radio, let seed = shelves.radioSeed(of: node) {
+                let library = shelves.library
+                return .playlistFetch(SimilarSongs.fetch(seed, in: library)) { entries in
+                    .source(radio(library, SongSelection(entries.compactMap { library.song($0) })))
+                }
+            }
             return .source(answer(shelves, node))
         }
     }

@@ -56,7 +56,18 @@ enum StoredPlaylistCommands {
     ) throws -> LibraryPlan {
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
         let library = context.server.library
-        return try plan(context, arguments, cost: { _ in 1 }) { entries in
+        return try plan(
+            context,
+            arguments,
+            cost: { _ in 1 },
+            songs: { library, songs in
+                let part = songs.window(range.asWindow)
+                switch form {
+                case .uris: return .source(library.reply(urisOf: part))
+                case .records(let mask): return .source(library.reply(songs: part, mask: mask))
+                }
+            }
+        ) { entries in
             let part = entries[range.clipped(to: entries.count)]
             return .source(PlaylistReply(part, library: library, form: form))
         }
@@ -115,9 +126,22 @@ enum StoredPlaylistCommands {
         let placement = try arguments.count > 2 ? Placement(arguments.insertPosition(2)) : nil
         let name = arguments.text(0)
         let library = context.server.library
-        return try plan(context, arguments, for: .load, cost: { range.clipped(to: $0.count).count }) { entries in
+        let isAll = range == .everything && placement == nil
+        return try plan(
+            context,
+            arguments,
+            for: .load,
+            cost: { range.clipped(to: $0.count).count },
+            songs: { library, songs in
+                var addition = QueueAddition(library, songs.window(range.asWindow), at: placement)
+                addition.playlist = (name, isAll)
+                return .addition(addition)
+            }
+        ) { entries in
             let part = entries[range.clipped(to: entries.count)]
-            return .addition(QueueAddition(part, ofPlaylist: name, in: library, at: placement))
+            var addition = QueueAddition(part, in: library, at: placement)
+            addition.playlist = (name, isAll)
+            return .addition(addition)
         }
     }
 
@@ -132,6 +156,7 @@ enum StoredPlaylistCommands {
         _ arguments: Arguments,
         for use: VirtualPlaylistUse = .look,
         cost: ([PlaylistEntry]) -> Int,
+        songs answerSongs: (@Sendable (LibrarySnapshot, SongSelection) throws -> LibraryAnswer)? = nil,
         _ answer: @escaping @Sendable ([PlaylistEntry]) throws -> LibraryAnswer
     ) throws -> LibraryPlan {
         let name = arguments[0]
@@ -144,6 +169,12 @@ enum StoredPlaylistCommands {
         if let virtual = context.server.playlists.virtual(named: name) {
             switch virtual.content(for: use, of: context.server) {
             case .made(let cost, let make): return LibraryPlan(cost: cost) { try answer(make()) }
+            case .songs(let library, let cost, let make):
+                return LibraryPlan(cost: cost) {
+                    let songs = try make()
+                    if let answerSongs { return try answerSongs(library, songs) }
+                    return try answer(songs.map { .song(library.songID($0)) })
+                }
             case .fetched(let fetch): return LibraryPlan(cost: 1) { .playlistFetch(fetch, then: answer) }
             }
         }

@@ -69,6 +69,14 @@ struct Configuration: Sendable, Equatable {
     var coverSize: Int? = 1000
     /// Whether `readcomments` tells lyrics.
     var showsLyrics = true
+    /// Whether the server is told what is listened to.
+    var scrobbles = true
+    /// Whether the queue is kept at the server, and what comes from there; nil for neither.
+    var playQueueSync: PlayQueueKeeper.Mode?
+    /// Whether there are mixes among the stored playlists.
+    var showsMixes = true
+    /// Whether similar songs are added when the queue runs out.
+    var playsOn = false
     /// Bytes that the files of covers of one server may take.
     var coverCacheLimit: Int64 = 512 << 20
     /// How long a song may stand for want of bytes until it is held; nil for ever.

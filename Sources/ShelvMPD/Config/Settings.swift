@@ -187,6 +187,28 @@ enum Settings {
             default: true,
             "Whether readcomments asks the server for the lyrics of a song."
         ) { $0.showsLyrics = $1 },
+        .boolean(
+            "scrobble",
+            default: true,
+            "Whether the server is told what is heard, and what was."
+        ) { $0.scrobbles = $1 },
+        .choice(
+            "play_queue_sync",
+            ["no": PlayQueueKeeper.Mode?.none, "save": .save, "both": .both],
+            default: "no",
+            "Whether the queue is saved at the server, so that other devices can take it over; \"both\" also takes theirs over at the start."
+        ) { $0.playQueueSync = $1 },
+        .boolean(
+            "mixes",
+            default: true,
+            "Whether there are mixes of new, much played and lately played songs among the stored playlists."
+        ) { $0.showsMixes = $1 },
+        .choice(
+            "infinite_play",
+            ["no": false, "similar": true],
+            default: "no",
+            "Whether similar songs are added when the queue runs out."
+        ) { $0.playsOn = $1 },
         .choice(
             "queue_mode",
             ["three_tier": QueueMode.threeTier, "mpd": .mpd],

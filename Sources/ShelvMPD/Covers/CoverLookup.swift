@@ -49,7 +49,11 @@ extension ShelfCatalog {
         case .song(let song): library.coverSources(of: song)
         case .album: library.coverSources(of: songs(below: node), mayBeArtist: false)
         case .artist: library.coverSources(of: songs(below: node), mayBeArtist: true)
-        case .folder: []
+        case .folder, .shelf(.radio): []
+        case .radioArtist, .radio, .similar:
+            radioSeed(adding: node).map { seed in
+                library.coverSources(of: SongSelection([seed.song]), mayBeArtist: seed.isArtist)
+            } ?? []
         case .shelf, .genre, .decade: library.coverSources(of: songs(below: node), mayBeArtist: false)
         }
     }

@@ -59,6 +59,9 @@ extension MusicSource {
         await refreshShelves(nil, isRefresh: true, core)
         core.post { server in
             server.playlists.serverAnswers()
+            server.scrobbler?.serverAnswers()
+            server.playQueue?.serverAnswers()
+            server.stations?.look(server)
             server.playlists.wantRefresh(readsAll: true)
         }
     }

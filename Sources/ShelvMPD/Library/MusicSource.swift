@@ -22,7 +22,7 @@ final class MusicSource: Sendable {
     let syncConfiguration: LibrarySyncConfiguration
     /// The library that clients see.
     let shown: Mutex<LibrarySnapshot>
-    /// What the shelves take from the server; nil if there are none.
+    /// What the shelves and the mixes take from the server; nil if there are none.
     let shelves: Mutex<ShelfLists?>
     /// Which steps of a sync are told in the log.
     let milestones = Mutex(SyncMilestones())
@@ -63,7 +63,8 @@ final class MusicSource: Sendable {
         firstByteTimeout = server.firstByteTimeout
         stallTimeout = server.stallTimeout
         shelves = Mutex(
-            configuration.showsShelves ? facts[Self.shelvesFact].map { ShelfLists(encoded: $0) } ?? ShelfLists() : nil
+            configuration.showsShelves || configuration.showsMixes
+                ? facts[Self.shelvesFact].map { ShelfLists(encoded: $0) } ?? ShelfLists() : nil
         )
         syncConfiguration = LibrarySyncConfiguration(
             serverID: id.text,

@@ -22,6 +22,8 @@ final class PlayTracker {
         case began(Play)
         /// It counts as played.
         case due(Play)
+        /// Some more of it was heard.
+        case heard(Play)
         /// It sounds at this place, or stands there.
         case paced(Play, elapsed: Duration, advances: Bool)
         /// It is over.
@@ -33,6 +35,11 @@ final class PlayTracker {
     var report: ((Report) -> Void)?
     private(set) var current: Play?
     private var advances = false
+    /// What had been heard when that was told last.
+    private var toldHeard = Duration.zero
+
+    /// So much more is worth telling.
+    private static let telling = Duration.seconds(5)
 
     // MARK: What happens
 
@@ -51,15 +58,24 @@ final class PlayTracker {
         }
         left(isChoice: true)
         guard let key else { return }
+        toldHeard = .zero
         current = Play(entry: entry, key: key, watch: PlayWatch(length: length))
     }
 
     /// The player tells where it is.
     func moved(to position: PlaybackPosition) {
         take(.position(elapsed: position.elapsed, at: position.time, advances: position.advances))
-        guard let current, current.start != nil, advances != position.advances else { return }
-        advances = position.advances
-        report?(.paced(current, elapsed: position.elapsed, advances: advances))
+        guard let current, current.start != nil else { return }
+        let heard = current.watch.heardSoFar
+        if advances != position.advances {
+            advances = position.advances
+            report?(.paced(current, elapsed: position.elapsed, advances: advances))
+        } else if heard >= toldHeard + Self.telling {
+            report?(.heard(current))
+        } else {
+            return
+        }
+        toldHeard = heard
     }
 
     /// The song's length is known better.

@@ -1,21 +1,80 @@
+import SubsonicKit
+
 /// What becomes of what is heard.
 extension Server {
     /// Takes what a partition's tracker tells. URLs are nobody's songs: of them nothing is told.
     func listened(_ report: PlayTracker.Report, in partition: Partition) {
         switch report {
-        case .began, .paced: break
-        case .due(let play):
-            guard let song = song(of: play), let start = play.start else { return }
-            for observer in playObservers { observer.songWasPlayed(song, at: start) }
-        case .left(let play, let isSkip):
-            guard isSkip, let song = song(of: play) else { return }
-            for observer in playObservers { observer.songWasSkipped(song, at: PlayTracker.wallClock) }
+        case .began(let play):
+            keep(play, of: partition)
+            guard let songID = scrobbledID(of: play) else { return }
+            scrobbler?.sounds(
+                Sounding(songID: songID, start: play.start ?? 0, state: .playing, position: 0, isNew: true)
+            )
+        case .heard(let play): keep(play, of: partition)
+        case .paced(let play, let elapsed, let advances):
+            keep(play, of: partition)
+            guard let songID = scrobbledID(of: play) else { return }
+            scrobbler?.sounds(
+                Sounding(
+                    songID: songID,
+                    start: play.start ?? 0,
+                    state: advances ? .playing : .paused,
+                    position: elapsed.milliseconds,
+                    isNew: false
+                )
+            )
+        case .due(let play): due(play, in: partition)
+        case .left(let play, let isSkip): left(play, isSkip: isSkip)
         }
+    }
+
+    private func due(_ play: PlayTracker.Play, in partition: Partition) {
+        guard let song = song(of: play), let start = play.start else { return }
+        if let scrobbler, let songID = scrobbledID(of: play) {
+            // In one transaction: killed at any moment, the program does not count a play twice, nor forget it.
+            let (record, name) = (PlayRecord(play), partition.name)
+            scrobbler.submit(songID, at: start) { database throws(StoreError) in try record?.write(name, to: database) }
+        } else {
+            keep(play, of: partition)
+        }
+        for observer in playObservers { observer.songWasPlayed(song, at: start) }
+    }
+
+    private func left(_ play: PlayTracker.Play, isSkip: Bool) {
+        guard let song = song(of: play) else { return }
+        if let songID = scrobbledID(of: play) {
+            scrobbler?.sounds(
+                Sounding(
+                    songID: songID,
+                    start: play.start ?? 0,
+                    state: .stopped,
+                    position: play.watch.heardSoFar.milliseconds,
+                    isNew: false
+                )
+            )
+        }
+        guard isSkip else { return }
+        for observer in playObservers { observer.songWasSkipped(song, at: PlayTracker.wallClock) }
     }
 
     /// The song that is played; nil for a URL.
     private func song(of play: PlayTracker.Play) -> SongIdentity? {
         if case .stream = songs.song(play.key) { return nil }
         return songs.names.identity(play.key)
+    }
+
+    /// What the server that is told calls the song; nil for one of another server.
+    private func scrobbledID(of play: PlayTracker.Play) -> String? {
+        guard let song = song(of: play), let journal, song.serverID == journal.server.text else { return nil }
+        return song.songID
+    }
+
+    private func keep(_ play: PlayTracker.Play, of partition: Partition) {
+        guard let store = journal?.store, let record = PlayRecord(play) else { return }
+        let name = partition.name
+        store.submit("how much was heard of a song") { database throws(StoreError) in
+            try record.write(name, to: database)
+        }
     }
 }

@@ -41,6 +41,8 @@ final class Partition {
     /// Whether devices that were found in earlier runs keep their places.
     var findsDevices = false
     private var entriesAhead: [EntryID] = []
+    /// Told after each change of the queue or of what plays; in the middle of an edit, so they must not edit.
+    var queueObservers: [() -> Void] = []
     /// Follows how much is heard of each song.
     let plays = PlayTracker()
     /// How long songs have sounded since the start, without the present one.
@@ -141,7 +143,9 @@ final class Partition {
             if sound.replayGain == .auto { updateGains() }
         }
         saver?.noteChange()
-        if !outcome.isEmpty { fetchAhead() }
+        if outcome.isEmpty { return }
+        fetchAhead()
+        for observer in queueObservers { observer() }
     }
 
     private func load(_ entry: EntryID, at time: Duration, paused: Bool) {

@@ -35,6 +35,9 @@ extension Partition {
         guard let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else { return }
         // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
         guard source(of: current) != nil else { return }
+        if let play = saved.play, play.entry == current, let key = queue.entry(id: current)?.key {
+            plays.restore(play, key: key)
+        }
         report { $0.restorePlayback(at: saved.elapsed, paused: pauses || archive.state == .paused) }
     }
 

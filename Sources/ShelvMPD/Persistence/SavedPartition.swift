@@ -12,6 +12,8 @@ struct SavedPartition: Sendable {
     var elapsed = Duration.zero
     /// Volume and the like, by name.
     var settings: [String: String] = [:]
+    /// What was being heard.
+    var play: PlayRecord?
     /// The blocks in which the queue stands in the store; nil when nothing is there that can be used.
     var lists: [SavedList: BlockList]?
 
@@ -27,6 +29,7 @@ struct SavedPartition: Sendable {
         try await store.read { database throws(StoreError) in
             var saved = SavedPartition()
             saved.settings = try settings(partition, database)
+            saved.play = try PlayRecord.load(partition, from: database)
             var reader = SavedQueueReader(partition: partition, library: library, database: database)
             do {
                 try reader.read(into: &saved)

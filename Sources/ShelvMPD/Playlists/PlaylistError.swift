@@ -14,6 +14,8 @@ enum PlaylistError: Error, Hashable, Sendable {
     case readOnly(PlaylistRefusal)
     /// The server's lists hold songs of that server only.
     case notForServer
+    /// Only addresses of radio stations can be held.
+    case onlyStations
     /// The configuration says that there are none.
     case disabled
 }

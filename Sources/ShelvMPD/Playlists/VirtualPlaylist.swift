@@ -18,6 +18,10 @@ protocol VirtualPlaylist: AnyObject {
     /// What it holds.
     func content(for use: VirtualPlaylistUse, of server: Server) -> VirtualContent
 
+    /// All of it, or the part that was asked for, is in a queue now.
+    /// - Parameter isAll: all of it, and nothing else is there.
+    func wasLoaded(into partition: Partition, isAll: Bool, of server: Server)
+
     /// The entries that the positions of an edit count.
     /// - Throws: `.readOnly` for one that cannot be edited.
     func editableEntries(of server: Server) throws(PlaylistError) -> [PlaylistEntry]
@@ -29,6 +33,8 @@ protocol VirtualPlaylist: AnyObject {
 
 extension VirtualPlaylist {
     var isListed: Bool { true }
+
+    func wasLoaded(into partition: Partition, isAll: Bool, of server: Server) {}
 
     func editableEntries(of server: Server) throws(PlaylistError) -> [PlaylistEntry] { throw .readOnly(.madeUp) }
 
@@ -49,6 +55,8 @@ enum VirtualPlaylistUse: Sendable {
 enum VirtualContent: Sendable {
     /// By work that needs nobody else: on the core if it costs little (in songs, `LibraryPlan.coreLimit`), else on a worker.
     case made(cost: Int, @Sendable () throws -> [PlaylistEntry])
+    /// The same, where all are songs of a library; for many of them.
+    case songs(LibrarySnapshot, cost: Int, @Sendable () throws -> SongSelection)
     /// By asking somebody else, who tells on any thread. Called on the core; the client waits, and no other does.
     case fetched(PlaylistFetch)
 }

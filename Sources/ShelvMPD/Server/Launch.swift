@@ -39,6 +39,8 @@ enum Launch {
         let stickers = try await SavedStickers.load(from: store, server: source.id)
         let moved = stickers.moved(in: library)
         let journal = try await JournalWriter.opening(store, server: source.id)
+        let plays = try await SavedScrobbles.load(from: store, server: source.id)
+        let extras = try await source.listeningExtras(configuration)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let playerClosed = Semaphore()
         let player = try MPVPlayer(
@@ -90,7 +92,7 @@ enum Launch {
                 configuration: configuration,
                 log: log,
                 library: library,
-                shelves: source.shelves.withLock { $0 },
+                shelves: source.shelves.withLock { $0 } ?? ShelfLists(),
                 songs: songs,
                 partition: partition,
                 access: AccessRules(configuration)
@@ -99,6 +101,8 @@ enum Launch {
             server.journal = journal
             server.playlists = PlaylistShelf(playlists, journal)
             server.restore(stickers, moved, journal, source.id, log: log)
+            if configuration.scrobbles { server.scrobbler = Scrobbler(plays, journal, log: log) }
+            source.addListening(to: server, configuration, extras)
             server.covers = source.covers(configuration, core)
             server.fetchPlaylist = { address, whenDone in source.fetchPlaylist(address, whenDone) }
             for listener in listeners { try server.listen(listener) }
@@ -114,11 +118,13 @@ enum Launch {
                 tasks = [
                     Task { await source.keepInSync(core) }, Task { await source.keepPlaylists(core) },
                     Task { await source.keepMarks(core) },
-                    Task { await source.learnTimeOffset() },
+                    Task { await source.learnTimeOffset() }, Task { await source.tellPlays(core) },
+                    Task { await extras.keepQueue(core) },
                 ]
             }
             return server
         }
+        await extras.finish()
         let tasks = sync.withLock { $0 }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }

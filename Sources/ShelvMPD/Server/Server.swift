@@ -41,6 +41,16 @@ final class Server {
         )?
     /// How the comparison with the Subsonic server stands.
     var syncReport = SyncReport()
+    /// Tells the server what is listened to; nil where nobody is told.
+    var scrobbler: Scrobbler? { didSet { scrobbler?.server = self } }
+    /// Lets the music go on when the queue runs out; nil where it shall end.
+    var infinitePlay: InfinitePlay?
+    /// Hands the queue over between devices; nil where that is not wanted.
+    var playQueue: PlayQueueKeeper?
+    /// The radio stations that the server keeps; nil where there are none.
+    var stations: StationPlaylist?
+    /// Asks the server for songs that go with one; set by whoever has the server.
+    var askSimilar: SimilarSongs.Ask?
     /// Who is told what was listened to.
     var playObservers: [any PlayObserver] = []
     /// The pictures of songs and folders; nil where there is nobody to ask.
@@ -74,7 +84,7 @@ final class Server {
         configuration: Configuration,
         log: Log,
         library: LibrarySnapshot,
-        shelves: ShelfLists? = ShelfLists(),
+        shelves: ShelfLists = ShelfLists(),
         songs: SongTable,
         partition: Partition,
         access: AccessRules
@@ -83,9 +93,9 @@ final class Server {
         self.configuration = configuration
         self.log = log
         self.library = library
-        var lists = configuration.showsShelves ? shelves : nil
-        lists?.hasFavorites = configuration.showsFavorites
-        self.shelves = ShelfKeeper(library, lists)
+        var lists = shelves
+        lists.hasFavorites = configuration.showsFavorites
+        self.shelves = ShelfKeeper(library, lists, isShown: configuration.showsShelves)
         self.songs = songs
         self.access = access
         defaultPartition = partition
@@ -335,6 +345,7 @@ final class Server {
         if shelf == nil || shelf == .random { shelves.draw(at: .now) }
         switch shelf {
         case .recentlyAdded, .genres, .decades: return requestUpdate(rescans: false)
+        case .radio: return requestUpdate(rescans: false)
         case nil, .recentlyPlayed, .frequentlyPlayed, .random, .favorites: break
         }
         if let running = updates.running {
@@ -373,6 +384,7 @@ final class Server {
 
     /// Closes all sockets and stops what runs.
     func shutdown() {
+        playQueue?.finish()
         defaultPartition.saver?.finish()
         for listener in listeners.values { listener.close() }
         listeners = [:]

@@ -8,6 +8,8 @@ struct JournalEntry: Sendable, Hashable {
         case playlist
         case star
         case rating
+        /// A play of a song that counts.
+        case scrobble
     }
 
     /// Grows in the order of the acts; never used twice while the entry lives.

@@ -57,6 +57,7 @@ final class RealInstance {
             state_directory "\(folder.path("state"))"
             cache_directory "\(folder.path("cache"))"
             queue_mode      "mpd"
+            mixes           "no"
             subsonic_server {
                 name     "home"
                 url      "\(url)"

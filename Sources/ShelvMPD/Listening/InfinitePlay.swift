@@ -1,0 +1,119 @@
+import Library
+import Logging
+import MPDProtocol
+import QueueEngine
+import SubsonicKit
+
+/// Lets the music go on: before the queue runs out, songs that go with its last one are added. Owned by the core.
+///
+/// Not while `repeat` or `single` say what comes, nor when nothing plays: a queue that was emptied stays empty.
+final class InfinitePlay {
+    /// So many entries behind the current one are enough.
+    static let enough = 3
+    /// Songs that are added at a time.
+    static let batch = 10
+    /// Songs that are not repeated: those of the queue's end and those that were added last.
+    static let window = 300
+
+    private unowned let server: Server
+    private let partition: Partition
+    private let log: Log
+    private var isUnderWay = false
+    /// After a try that brought nothing, there is no other before that, for the same song.
+    private var fruitless: (song: SongKey, until: Instant)?
+    /// What was added lately, the last one last; lives on when `consume` takes it out of the queue.
+    private var recent: [SongKey] = []
+
+    init(_ server: Server, log: Log = .silent) {
+        self.server = server
+        self.log = log
+        partition = server.defaultPartition
+        partition.queueObservers.append { [unowned self] in look() }
+    }
+
+    /// Whether the queue will run out soon, and nothing else is wanted.
+    private var isWanted: Bool {
+        let queue = partition.queue
+        guard queue.state == .playing, !queue.options.repeat, queue.options.single == .off, queue.currentID != nil
+        else {
+            return false
+        }
+        let next = queue.nextEntry == nil ? 0 : 1
+        return next + queue.upcoming(Self.enough).count < Self.enough
+    }
+
+    /// The queue, or what plays of it, has changed.
+    private func look() {
+        guard isWanted, !isUnderWay, let seed = seed() else { return }
+        if let fruitless, fruitless.song == seed.key, Instant.now < fruitless.until { return }
+        isUnderWay = true
+        let (core, workers, library) = (server.core, server.workers, server.library)
+        let excluded = excluded()
+        let local = LocalSimilar(seed.song, in: library)
+        SimilarSongs.ask(SimilarTo(seed.song, isArtist: true, in: library), of: server) { ids in
+            workers.submit {
+                var generator = SystemRandomNumberGenerator()
+                let songs = Self.choose(ids, local, excluded, using: &generator)
+                core.post { $0.infinitePlay?.take(songs, of: library, for: seed.key) }
+            }
+        }
+    }
+
+    /// The last song of the queue that is one of the library.
+    private func seed() -> (key: SongKey, song: SongIndex)? {
+        for entry in partition.queue.entries.suffix(50).reversed() {
+            if case .library(let song) = server.songs.song(entry.key) { return (entry.key, song) }
+        }
+        return nil
+    }
+
+    /// What shall not come again; the last one counts most.
+    private func excluded() -> [String] {
+        let keys = recent + partition.queue.entries.suffix(Self.window).map(\.key)
+        return keys.suffix(Self.window).compactMap { server.songs.names.identity($0)?.songID }
+    }
+
+    /// Songs that the server named, else such as the library has; where all are excluded, those that were heard longest ago.
+    static func choose(
+        _ ids: [String],
+        _ local: LocalSimilar,
+        _ excluded: [String],
+        using generator: inout some RandomNumberGenerator
+    ) -> [SongIndex] {
+        let library = local.library
+        var excluded = excluded
+        while true {
+            var taken = Set(excluded)
+            var songs: [SongIndex] = []
+            for id in ids where songs.count < batch {
+                guard let song = library.song(id: id), taken.insert(library.songID(song)).inserted else { continue }
+                songs.append(song)
+            }
+            if songs.count < batch {
+                for song in local.songs(using: &generator) where songs.count < batch {
+                    if taken.insert(library.songID(song)).inserted { songs.append(song) }
+                }
+            }
+            if !songs.isEmpty || excluded.count <= 1 { return songs }
+            excluded = Array(excluded.suffix(excluded.count / 2))
+        }
+    }
+
+    private func take(_ songs: [SongIndex], of library: LibrarySnapshot, for seed: SongKey) {
+        if partition.owner != nil {
+            // In the middle of a client's list.
+            partition.later(.milliseconds(100)) { $0.infinitePlay?.take(songs, of: library, for: seed) }
+            return
+        }
+        isUnderWay = false
+        guard isWanted else { return }
+        let keys = server.songs.keys(for: songs, of: library)
+        guard !keys.isEmpty else {
+            fruitless = (seed, .now.advanced(by: .seconds(60)))
+            return
+        }
+        recent = Array((recent + keys).suffix(Self.window))
+        log.info("The queue goes on with \(keys.count) songs")
+        _ = try? partition.add { queue throws(QueueError) in try queue.continues(with: keys) }
+    }
+}

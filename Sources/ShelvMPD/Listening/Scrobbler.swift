@@ -1,0 +1,254 @@
+import Logging
+import SubsonicKit
+
+/// Tells the server what is listened to: each play that counts, through the journal, once and in order; and what can be
+/// heard at the moment, if the server can be reached. Owned by the core; a courier carries out what it wants.
+final class Scrobbler {
+    /// A play that counts and that the server is not known to have.
+    struct Waiting: Sendable, Equatable {
+        /// In the journal.
+        let id: Int64
+        let songID: String
+        /// When it began, Unix time in milliseconds.
+        let time: Int64
+        /// Whether the store has it: before that, it must not be sent.
+        var isKept: Bool
+    }
+
+    let log: Log
+    /// Whom to wake, and who has the timers.
+    weak var server: Server?
+    private let journal: JournalWriter
+    private(set) var waiting: [Waiting]
+    /// Plays up to this one may have been sent without an answer.
+    private var uncertainThrough: Int64
+    private var sounding: Sounding?
+    private var perform: ((ScrobbleJob) -> Void)?
+    private(set) var isUnderWay = false
+    private var isScheduled = false
+    private var failures = 0
+    private var notBefore: Instant?
+    private var timer: TimerQueue.ID?
+    /// How often the server has refused the play that is the next one.
+    private var refusals = 0
+
+    /// All plays have one subject: they are sent in order.
+    static let subject = "play"
+    /// The most plays in one job.
+    private static let batch = 50
+    /// A play that is refused so often is given up, so that those behind it are not lost.
+    private static let mostRefusals = 5
+
+    init(_ saved: SavedScrobbles, _ journal: JournalWriter, log: Log = .silent) {
+        self.journal = journal
+        self.log = log
+        waiting = saved.waiting
+        uncertainThrough = saved.uncertainThrough
+    }
+
+    /// Begins: there is somebody to carry things out.
+    func connect(to server: Server, _ perform: @escaping (ScrobbleJob) -> Void) {
+        self.server = server
+        self.perform = perform
+        workSoon()
+    }
+
+    // MARK: What is heard
+
+    /// A song of this server counts as played.
+    /// - Parameter also: done in the transaction that keeps it.
+    func submit(
+        _ songID: String,
+        at time: Int64,
+        also: (@Sendable (Database) throws(StoreError) -> Void)?
+    ) {
+        let core = server?.core
+        let entry = journal.append(
+            .scrobble,
+            subject: Self.subject,
+            content: ScrobbleCoding.encode(songID, time),
+            time: PlaylistShelf.wallClock,
+            also: also,
+            // If it cannot be kept, it is sent all the same.
+            whenKept: { _ in core?.post { $0.scrobbler?.keptAll() } }
+        )
+        waiting.append(Waiting(id: entry.id, songID: songID, time: time, isKept: false))
+        // Those before it may be told at once.
+        workSoon()
+    }
+
+    /// The store has what it was given so far, as it takes everything in order; what comes later says so itself.
+    private func keptAll() {
+        if let index = waiting.firstIndex(where: { !$0.isKept }) { waiting[index].isKept = true }
+        workSoon()
+    }
+
+    /// What can be heard has changed. Only the latest is told, and only a server that can be reached.
+    func sounds(_ sounding: Sounding) {
+        guard failures == 0 else { return }
+        var sounding = sounding
+        // Nobody has been told of its beginning yet.
+        if let former = self.sounding, former.isNew, former.songID == sounding.songID { sounding.isNew = true }
+        self.sounding = sounding
+        workSoon()
+    }
+
+    // MARK: Work
+
+    /// The server has answered somebody: what waits for it need not wait longer.
+    func serverAnswers() {
+        guard failures > 0 else { return }
+        failures = 0
+        notBefore = nil
+        workSoon()
+    }
+
+    private func workSoon() {
+        guard perform != nil, let server, !isScheduled else { return }
+        isScheduled = true
+        server.core.post { server in
+            server.scrobbler?.isScheduled = false
+            server.scrobbler?.next()
+        }
+    }
+
+    private func next() {
+        guard let perform, !isUnderWay else { return }
+        if let sounding {
+            self.sounding = nil
+            isUnderWay = true
+            return perform(.sounding(sounding))
+        }
+        let ready = waiting.prefix(Self.batch).prefix { $0.isKept }
+        guard !ready.isEmpty else { return }
+        if let notBefore, Instant.now < notBefore { return wait(until: notBefore) }
+        isUnderWay = true
+        perform(.submit(Array(ready), uncertain: ready.count { $0.id <= uncertainThrough }))
+    }
+
+    private func wait(until moment: Instant) {
+        guard let server else { return }
+        if let timer { server.timers.cancel(timer) }
+        timer = server.timers.schedule(at: moment) { server in
+            server.scrobbler?.timer = nil
+            server.scrobbler?.next()
+        }
+    }
+
+    /// The server was told what can be heard, or could not be.
+    func told() {
+        isUnderWay = false
+        workSoon()
+    }
+
+    /// What became of plays that were to be sent.
+    func submitted(_ receipt: ScrobbleReceipt) {
+        isUnderWay = false
+        switch receipt {
+        case .arrived(let count):
+            if failures > 0 { log.info("The server takes plays again") }
+            failures = 0
+            notBefore = nil
+            settle(count)
+        case .failed(let error, let sentThrough):
+            if let sentThrough { uncertainThrough = max(uncertainThrough, sentThrough) }
+            failed(error)
+        case .refused(let error):
+            refusals += 1
+            if error.serverCode == 70 || refusals >= Self.mostRefusals {
+                log.error("The server does not take a play, which is given up: \(error)")
+                settle(1)
+            } else {
+                failed(error)
+            }
+        }
+        workSoon()
+    }
+
+    /// The first ones are done with.
+    private func settle(_ count: Int) {
+        refusals = 0
+        let done = waiting.prefix(count)
+        guard let last = done.last else { return }
+        waiting.removeFirst(done.count)
+        let server = journal.server.text
+        journal.store.submit("that plays were told") { database throws(StoreError) in
+            try Journal.remove(.scrobble, subject: Self.subject, through: last.id, for: server, from: database)
+        }
+    }
+
+    /// The server cannot be reached: everything waits, a little longer each time.
+    private func failed(_ error: SubsonicError) {
+        failures += 1
+        sounding = nil
+        let isRefused = error.isAuthentication
+        let seconds = min(isRefused ? 3600 : 300, (isRefused ? 60 : 5) * Int64(min(failures, 100)))
+        notBefore = Instant.now.advanced(by: .seconds(seconds))
+        let line = "Cannot tell the server what was played: \(error); again in \(seconds) s"
+        if failures == 1 { log.notice(line) } else { log.info(line) }
+    }
+}
+
+/// What can be heard at the moment.
+struct Sounding: Sendable, Equatable {
+    var songID: String
+    /// Since when, Unix time in milliseconds.
+    var start: Int64
+    var state: PlaybackReport.State
+    /// Milliseconds into the song.
+    var position: Int64
+    /// Whether it has just begun.
+    var isNew: Bool
+}
+
+/// Something to be done at the server.
+enum ScrobbleJob: Sendable {
+    case sounding(Sounding)
+    /// The first ones may have arrived already: as many as `uncertain` says.
+    case submit([Scrobbler.Waiting], uncertain: Int)
+}
+
+/// What became of it.
+enum ScrobbleReceipt: Sendable {
+    /// The first ones are on the server.
+    case arrived(Int)
+    /// None is known to be there.
+    /// - Parameter sentThrough: the last one that may have arrived; nil if nothing was sent.
+    case failed(SubsonicError, sentThrough: Int64?)
+    /// The server does not want the first one.
+    case refused(SubsonicError)
+}
+
+/// Plays as bytes for the journal.
+enum ScrobbleCoding {
+    /// The time, a line end, the song's id.
+    static func encode(_ songID: String, _ time: Int64) -> [UInt8] { Array("\(time)\n\(songID)".utf8) }
+
+    /// Nil for what is none of ours.
+    static func decode(_ bytes: [UInt8]) -> (songID: String, time: Int64)? {
+        let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
+        guard parts.count == 2, let time = Int64(String(decoding: parts[0], as: UTF8.self)) else { return nil }
+        return (String(decoding: parts[1], as: UTF8.self), time)
+    }
+}
+
+/// The plays that the last run could not tell.
+struct SavedScrobbles: Sendable {
+    var waiting: [Scrobbler.Waiting] = []
+    var uncertainThrough: Int64 = 0
+
+    static func load(from store: Store, server: ServerID) async throws -> SavedScrobbles {
+        let entries = try await store.read { database throws(StoreError) in
+            try Journal.entries(of: .scrobble, for: server.text, in: database)
+        }
+        let facts = try await store.facts(about: server)
+        return SavedScrobbles(
+            waiting: entries.compactMap { entry in
+                ScrobbleCoding.decode(entry.content).map {
+                    Scrobbler.Waiting(id: entry.id, songID: $0.songID, time: $0.time, isKept: true)
+                }
+            },
+            uncertainThrough: facts[ScrobbleCourier.attemptFact].flatMap { Int64($0) } ?? 0
+        )
+    }
+}

@@ -1,0 +1,97 @@
+import Library
+import MPDProtocol
+import SubsonicKit
+
+/// Songs that go with others: as the server says, else as the library knows.
+enum SimilarSongs {
+    /// Asks the server; tells ids on any thread, none where it does not know.
+    typealias Ask = @Sendable (SimilarTo, @escaping @Sendable ([String]) -> Void) -> Void
+
+    /// Songs that are asked for, and the most that the library gives.
+    static let count = 50
+
+    /// Asks the server, if there is one.
+    static func ask(_ seed: SimilarTo, of server: Server, _ whenDone: @escaping @Sendable ([String]) -> Void) {
+        guard let ask = server.askSimilar else { return whenDone([]) }
+        ask(seed, whenDone)
+    }
+
+    /// The content of a folder of the shelf Radio.
+    static func fetch(_ seed: RadioSeed, in library: LibrarySnapshot) -> PlaylistFetch {
+        { server, whenDone in
+            let workers = server.workers
+            ask(SimilarTo(seed.song, isArtist: seed.isArtist, in: library), of: server) { ids in
+                workers.submit {
+                    let known = ids.filter { library.song(id: $0) != nil }
+                    if !known.isEmpty { return whenDone(.success(known.map { .song($0) })) }
+                    var generator = SystemRandomNumberGenerator()
+                    let songs = LocalSimilar(seed.song, in: library).songs(using: &generator)
+                    whenDone(.success(songs.prefix(count).map { .song(library.songID($0)) }))
+                }
+            }
+        }
+    }
+}
+
+/// What songs shall go with.
+struct SimilarTo: Sendable {
+    var songID: String
+    /// Whose songs it shall go with; nil for the song alone.
+    var artistID: String?
+
+    /// - Parameter isArtist: whether it shall go with all that the artist does.
+    init(_ song: SongIndex, isArtist: Bool, in library: LibrarySnapshot) {
+        songID = library.songID(song)
+        artistID = isArtist ? library.artistID(song) : nil
+    }
+}
+
+/// Songs of the library that go with one: of the same artist, then of the same genre.
+struct LocalSimilar: Sendable {
+    let library: LibrarySnapshot
+    private let song: SongIndex
+
+    init(_ song: SongIndex, in library: LibrarySnapshot) {
+        self.library = library
+        self.song = song
+    }
+
+    /// By chance, of the artist and the genre in turn. Looks through the library: not for the core.
+    func songs(using generator: inout some RandomNumberGenerator) -> [SongIndex] {
+        let artist = songs(sharing: .artist).shuffled(using: &generator)
+        let genre = songs(sharing: .genre).shuffled(using: &generator)
+        var mixed: [SongIndex] = []
+        var seen: Set<SongIndex> = [song]
+        for place in 0..<max(artist.count, genre.count) {
+            if place < artist.count, seen.insert(artist[place]).inserted { mixed.append(artist[place]) }
+            if place < genre.count, seen.insert(genre[place]).inserted { mixed.append(genre[place]) }
+        }
+        return mixed
+    }
+
+    private func songs(sharing tag: Tag) -> SongSelection {
+        guard let value = library.firstText(tag, of: song) else { return SongSelection([]) }
+        let filter = Filter.tag(tag, TextMatch(.equals, value, foldsCase: false))
+        return (try? library.select(filter)) ?? SongSelection([])
+    }
+}
+
+extension MusicSource {
+    /// Asks the server for songs that go with one.
+    /// - Parameter whenDone: told on any thread; none where the server does not know.
+    func similarSongs(_ seed: SimilarTo, _ whenDone: @escaping @Sendable ([String]) -> Void) {
+        Task { [client] in whenDone(await client.similarSongs(to: seed, count: SimilarSongs.count)) }
+    }
+}
+
+extension SubsonicCalling {
+    /// Songs that go with one: by its artist, else by itself.
+    func similarSongs(to seed: SimilarTo, count: Int) async -> [String] {
+        if let artist = seed.artistID, let songs = try? await similarSongs(artistID: artist, count: count),
+            !songs.isEmpty
+        {
+            return songs
+        }
+        return (try? await similarSongs(songID: seed.songID, count: count)) ?? []
+    }
+}
