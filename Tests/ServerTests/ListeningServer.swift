@@ -187,6 +187,9 @@ final class ListeningServer {
     func killHard(leaving other: TemporaryFolder, from folder: TemporaryFolder) {
         let names = ["store.sqlite", "store.sqlite-wal"]
         let paths = names.map { ($0, folder.path($0)) }
+        // What it sends from here on, a process that is dead could not send.
+        remote.cut(true)
+        defer { remote.cut(false) }
         server.onCore { server in
             for (name, path) in paths {
                 if let bytes = try? Files.read(path, limit: 64 << 20) { other.write(name, bytes) }

@@ -141,6 +141,13 @@ import Testing
         #expect(try fixture.told() == [])
     }
 
+    @Test func aClockThatIsAheadDoesNoHarm() throws {
+        let fixture = try Fixture("play")
+        fixture.clock.withLock { $0 = shelv_monotonic_now() + 3_600_000_000_000 }
+        fixture.plays(1, 31)
+        #expect(try fixture.told() == ["played First-1"])
+    }
+
     @Test func urlsAreNobodysSongs() throws {
         let fixture = try Fixture("clear", "add http://127.0.0.1/radio", "add Alpha/First", "play")
         fixture.plays(1, 10)

@@ -57,6 +57,8 @@ final class ScriptedListener: SubsonicCalling {
         var similar: [String: [String]] = [:]
         var calls: [String] = []
         var forms = 0
+        /// Nothing arrives any more.
+        var isCut = false
         var fault: @Sendable (_ method: String) -> Fault? = { _ in nil }
     }
     private let state: Mutex<State>
@@ -78,6 +80,9 @@ final class ScriptedListener: SubsonicCalling {
 
     /// Asked before each call.
     func onCall(_ fault: @escaping @Sendable (_ method: String) -> Fault?) { state.withLock { $0.fault = fault } }
+
+    /// Lets nothing arrive until this is called again: what a process sends after its end.
+    func cut(_ isCut: Bool) { state.withLock { $0.isCut = isCut } }
 
     /// Another client saves its queue.
     func save(_ queue: PlayQueue, by client: String) {
@@ -105,7 +110,7 @@ final class ScriptedListener: SubsonicCalling {
         let (fault, body) = state.withLock { state -> (Fault?, String) in
             state.calls.append(method)
             if post { state.forms += 1 }
-            let fault = state.fault(method)
+            let fault = state.isCut ? .before : state.fault(method)
             switch fault {
             case .before, .error: return (fault, "")
             case .after, nil: return (fault, state.answer(method, parameters))

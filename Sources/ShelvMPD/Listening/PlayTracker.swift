@@ -118,7 +118,10 @@ final class PlayTracker {
             switch item {
             case .began(let moment):
                 if current?.start == nil {
-                    current?.start = Self.wallClock - Int64(clamping: (Self.now - min(Self.now, moment)) / 1_000_000)
+                    // A moment that is still to come counts as this one.
+                    let now = Self.now
+                    let passed = now > moment ? (now - moment) / 1_000_000 : 0
+                    current?.start = Self.wallClock - Int64(clamping: passed)
                 }
                 if let current { report?(.began(current)) }
             case .due: if let current { report?(.due(current)) }
