@@ -285,6 +285,9 @@ enum ShelfChild: Sendable {
 struct ShelfChildren: Sendable {
     var songs: [UInt32] = []
     var folders: [ShelfChild] = []
+    /// Names of what the server fills when it is loaded. No folders: a client that walks through all folders would have it
+    /// look for songs that go with each song there is.
+    var playlists: [[UInt8]] = []
 }
 
 /// The album table of a snapshot, and the names that earlier snapshots had.

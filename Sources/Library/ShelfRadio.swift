@@ -1,8 +1,8 @@
 public import MPDProtocol
 
-/// The shelf Radio: a folder for each artist, and in it the folders whose songs the server names when they are opened.
+/// The shelf Radio: a folder for each artist, and in it playlists whose songs the server names when they are loaded.
 extension ShelfCatalog {
-    /// The name of the folder of songs that go with an artist's, and the beginning of those that go with a song.
+    /// Begin the names of the playlist of songs that go with an artist's, and of those that go with a song.
     static let radioPrefix = "Radio: "
     static let similarPrefix = "Similar: "
 
@@ -24,7 +24,7 @@ extension ShelfCatalog {
         }
     }
 
-    /// The folders of the shelf, or of an artist on it.
+    /// The folders of the shelf, or the playlists of an artist on it.
     func radioChildren(of artist: [UInt8]?) -> ShelfChildren {
         guard let artist else {
             guard let index = library.indexes[Int(Tag.albumArtist.rawValue)] else { return ShelfChildren() }
@@ -33,10 +33,10 @@ extension ShelfCatalog {
         }
         let similar = ShelfContent.ordered(songs(ofArtist: artist[...]).map { similarName(of: $0) })
         let radio = Array(Self.radioPrefix.utf8) + artist
-        return ShelfChildren(folders: ([radio] + similar).map { .named($0) })
+        return ShelfChildren(playlists: [radio] + similar)
     }
 
-    /// What stands behind a folder that the server fills; nil for any other. An artist's folder stands for its radio.
+    /// What stands behind a playlist that the server fills; nil for anything else.
     public func radioSeed(of node: ShelfNode) -> RadioSeed? {
         switch node {
         case .radio(let song): RadioSeed(song: song, isArtist: true)
@@ -80,7 +80,7 @@ extension ShelfCatalog {
     }
 }
 
-/// What the songs of a folder go with.
+/// What the songs of a playlist go with.
 public struct RadioSeed: Sendable, Hashable {
     public var song: SongIndex
     /// Its artist, or the song itself.

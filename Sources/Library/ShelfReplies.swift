@@ -16,6 +16,8 @@ public struct ShelfReply: ReplySource {
         case song(UInt32)
         /// By its path, or its name where names are wanted.
         case folder([UInt8])
+        /// Something to be loaded, by its path.
+        case playlist([UInt8])
     }
 
     private let formatter: SongFormatter
@@ -42,6 +44,10 @@ public struct ShelfReply: ReplySource {
                 buffer.append("directory: ")
                 path.withView { buffer.append($0) }
                 buffer.append(UInt8(ascii: "\n"))
+            case (.playlist(let path), _):
+                buffer.append("playlist: ")
+                path.withView { buffer.append($0) }
+                buffer.append(UInt8(ascii: "\n"))
             case (.song(let song), .full): formatter.appendSong(Int(song), to: &buffer)
             case (.song(let song), .brief): formatter.appendURI(Int(song), to: &buffer)
             case (.song(let song), .names): formatter.appendFile(Int(song), to: &buffer)
@@ -60,6 +66,8 @@ extension ShelfCatalog {
         var records = children.songs.map { ShelfReply.Record.song($0) }
         let start = form == .names ? [] : path + [UInt8(ascii: "/")]
         for child in children.folders { records.append(.folder(start + name(of: child))) }
+        // They are no files.
+        if form != .names { for name in children.playlists { records.append(.playlist(start + name)) } }
         return ShelfReply(library, form, records)
     }
 
@@ -72,7 +80,7 @@ extension ShelfCatalog {
                 return
             }
             records.append(.folder(path))
-            // An artist's folders are found when it is opened.
+            // What goes with an artist is for those who open the folder.
             if case .radioArtist = node { return }
             let children = children(of: node)
             for song in children.songs { records.append(.song(song)) }

@@ -194,7 +194,7 @@ import Testing
         let folders = try client.ask("lsinfo Shelves/Radio/Anna")
         #expect(
             folders.prefix(2) == [
-                "directory: Shelves/Radio/Anna/Radio: Anna", "directory: Shelves/Radio/Anna/Similar: Title a",
+                "playlist: Shelves/Radio/Anna/Radio: Anna", "playlist: Shelves/Radio/Anna/Similar: Title a",
             ]
         )
         #expect(folders.count == 15)
@@ -202,6 +202,16 @@ import Testing
             $0.hasPrefix("file: ")
         }
         #expect(radio == ["file: x", "file: y"])
+        #expect(
+            try await server.answer("listplaylist \"Shelves/Radio/Anna/Radio: Anna\"") == ["file: x", "file: y", "OK"]
+        )
+        #expect(try await server.answer("load \"Shelves/Radio/Anna/Radio: Anna\" 1:") == ["OK"])
+        #expect(try Self.queue(server) == ["y"])
+        #expect(try server.ask("clear"))
+        let missing = ["ACK [50@0] {load} No such playlist"]
+        for path in ["Shelves/Radio/Anna", "Shelves/Radio/Anna/Similar: Nothing", "Shelves/Random", "Shelves/x"] {
+            #expect(try await server.answer("load \"\(path)\"") == missing)
+        }
         #expect(try await server.answer("add \"Shelves/Radio/Anna/Radio: Anna\"") == ["OK"])
         #expect(try await server.answer("add Shelves/Radio/Anna") == ["OK"])
         #expect(try await server.answer("add \"Shelves/Radio/Anna/Similar: Title b\" 0") == ["OK"])

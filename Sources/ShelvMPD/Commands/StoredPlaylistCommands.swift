@@ -178,6 +178,14 @@ enum StoredPlaylistCommands {
             case .fetched(let fetch): return LibraryPlan(cost: 1) { .playlistFetch(fetch, then: answer) }
             }
         }
+        if let shelves = context.server.libraryContext(of: context.session).shelves(for: name) {
+            return LibraryPlan(cost: shelves.planningCost) {
+                guard let seed = shelves.node(path: name).flatMap({ shelves.radioSeed(of: $0) }) else {
+                    throw PlaylistError.noSuchPlaylist
+                }
+                return .playlistFetch(SimilarSongs.fetch(seed, in: shelves.library), then: answer)
+            }
+        }
         guard let playlist = context.server.playlists.book[name] else { throw PlaylistError.noSuchPlaylist }
         context.server.playlists.noteUse(of: playlist.key)
         let entries = playlist.entries

@@ -16,7 +16,7 @@ enum SimilarSongs {
         ask(seed, whenDone)
     }
 
-    /// The content of a folder of the shelf Radio.
+    /// The content of a playlist on the shelf Radio.
     static func fetch(_ seed: RadioSeed, in library: LibrarySnapshot) -> PlaylistFetch {
         { server, whenDone in
             let workers = server.workers
