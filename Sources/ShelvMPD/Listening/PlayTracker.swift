@@ -118,10 +118,9 @@ final class PlayTracker {
             switch item {
             case .began(let moment):
                 if current?.start == nil {
-                    // A moment that is still to come counts as this one.
-                    let now = Self.now
-                    let passed = now > moment ? (now - moment) / 1_000_000 : 0
-                    current?.start = Self.wallClock - Int64(clamping: passed)
+                    // Negative for a moment that lies ahead.
+                    let passed = Int64(clamping: Self.now / 1_000_000) - Int64(clamping: moment / 1_000_000)
+                    current?.start = Self.wallClock - passed
                 }
                 if let current { report?(.began(current)) }
             case .due: if let current { report?(.due(current)) }
