@@ -2,37 +2,51 @@ import MPDProtocol
 
 /// Turns what a builder has collected into an image.
 ///
-/// Sections are made and written one after another, so that the builder's content and the largest of them bound the
-/// memory. Those of tags take as long as all others; a caller that has time for it lets them be made beside the others.
+/// Sections are made and written one after another, and what the builder holds is let go as soon as it is not needed any
+/// more: with a million songs each part of it is a tenth of a gigabyte. The sections of tags take as long as all others; a
+/// caller that has time for it lets them be made beside the others.
 struct ImageAssembly: Sendable {
-    private let builder: LibraryBuilder
+    private var builder: LibraryBuilder
 
     init(_ builder: LibraryBuilder) { self.builder = builder }
 
-    func write(info: LibraryInfo, file: String?) throws(LibraryError) -> LibraryImage {
+    /// Writes all of the image; whoever calls opens it when the builder is gone.
+    mutating func write(info: LibraryInfo, file: String?) throws(LibraryError) -> ImageWriter {
         let songs = try sortedSongs()
+        let values = builder.sortedValues
+        let songTags = SongTags(builder, songs.order, values)
+        builder.dropTags()
         var writer = try ImageWriter(path: file)
         try writeSongs(songs, &writer)
         try writeDirectories(songs, &writer)
         try writeTables(songs.tree, songs.order, &writer)
-        let tags = try TagSections(builder, songs.order, builder.sortedValues)
-        return try finish(songs.order, tags, info, &writer)
+        try finish(songs.order, TagSections(songTags, values), info, &writer)
+        return writer
     }
 
     /// The same on two threads.
     @concurrent
-    func writeInParallel(info: LibraryInfo, file: String?) async throws -> LibraryImage {
-        let builder = builder
-        async let values = builder.sortedValues
-        let songs = try sortedSongs()
+    mutating func writeInParallel(info: LibraryInfo, file: String?) async throws -> ImageWriter {
+        let (songs, values) = try await sorted()
         let order = songs.order
-        let sorted = await values
-        async let tags = TagSections(builder, order, sorted)
+        let songTags = SongTags(builder, order, values)
+        builder.dropTags()
+        async let tags = TagSections(songTags, values)
         var writer = try ImageWriter(path: file)
         try writeSongs(songs, &writer)
         try writeDirectories(songs, &writer)
         try writeTables(songs.tree, order, &writer)
-        return try finish(order, await tags, info, &writer)
+        try finish(order, await tags, info, &writer)
+        return writer
+    }
+
+    /// Songs and values, sorted beside each other. A function of its own, since what a task beside holds lasts as long as
+    /// the function that began it.
+    private func sorted() async throws -> (SortedSongs, SortedTexts) {
+        let builder = builder
+        async let values = builder.sortedValues
+        let songs = try sortedSongs()
+        return (songs, await values)
     }
 
     private func finish(
@@ -40,12 +54,12 @@ struct ImageAssembly: Sendable {
         _ tags: TagSections,
         _ info: LibraryInfo,
         _ writer: inout ImageWriter
-    ) throws(LibraryError) -> LibraryImage {
+    ) throws(LibraryError) {
         try tags.write(&writer)
         try writeAliases(SongNumbers(order: order, rowCount: builder.rows.count), &writer)
         let counts = (artists: tags.distinctValues(of: .artist), albums: tags.distinctValues(of: .album))
         try writeInfo(info, counts: counts, order, &writer)
-        return try writer.finish(songs: order.count)
+        try writer.finish(songs: order.count)
     }
 
     /// Songs and directories in database order.
@@ -85,7 +99,7 @@ struct ImageAssembly: Sendable {
 
     // MARK: Songs
 
-    private func writeSongs(_ songs: SortedSongs, _ writer: inout ImageWriter) throws(LibraryError) {
+    private mutating func writeSongs(_ songs: SortedSongs, _ writer: inout ImageWriter) throws(LibraryError) {
         let order = songs.order
         let names = texts(order, of: builder.uris) { arena, row in
             let uri = builder.uris.view(arena, builder.rows[row].uri)
@@ -127,6 +141,7 @@ struct ImageAssembly: Sendable {
         )
         try writer.add(.textOffsets, builder.texts.offsets)
         try writer.add(.texts, builder.texts.arena)
+        builder.dropTexts()
     }
 
     private func column<Element>(_ order: [UInt32], _ field: (borrowing SongRow) -> Element) -> [Element] {
@@ -185,7 +200,7 @@ struct ImageAssembly: Sendable {
         try writer.add(.directoryTimes, times)
     }
 
-    private func writeTables(
+    private mutating func writeTables(
         _ tree: DirectoryTree,
         _ order: [UInt32],
         _ writer: inout ImageWriter
@@ -196,6 +211,7 @@ struct ImageAssembly: Sendable {
             }
         }
         try writer.add(.uriTable, uris)
+        builder.dropURIs()
         let ids = HashTable.slots(count: order.count) { insert in
             builder.songIDs.arena.withView { arena in
                 for row in order { insert(builder.songIDs.view(arena, row).hash) }

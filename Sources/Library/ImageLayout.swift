@@ -107,31 +107,41 @@ enum ImageLayout {
 struct ImageChecksum {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4)
     private var length: UInt64 = 0
+    /// The last bytes that do not fill a step yet.
+    private var rest: [UInt8] = []
+    private static let width = 32
     private static let factor: UInt64 = 0x9E37_79B1_85EB_CA87
 
-    /// Takes bytes in; all but the last portion must be multiples of 32 long.
+    /// Takes bytes in; it does not matter how they are divided.
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        guard let base = bytes.baseAddress else { return }
-        length &+= UInt64(truncatingIfNeeded: bytes.count)
-        var (a, b, c, d) = lanes
         var index = 0
-        while index + 32 <= bytes.count {
+        if !rest.isEmpty {
+            index = min(Self.width - rest.count, bytes.count)
+            unsafe rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<index]))
+            if rest.count < Self.width { return length &+= UInt64(truncatingIfNeeded: index) }
+            let whole = rest
+            rest.removeAll(keepingCapacity: true)
+            length &-= UInt64(Self.width - index)
+            unsafe whole.withUnsafeBytes { unsafe update($0) }
+        }
+        guard let base = bytes.baseAddress else { return }
+        length &+= UInt64(truncatingIfNeeded: bytes.count - index)
+        var (a, b, c, d) = lanes
+        while index + Self.width <= bytes.count {
             a = Self.step(a, unsafe base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             b = Self.step(b, unsafe base.loadUnaligned(fromByteOffset: index + 8, as: UInt64.self))
             c = Self.step(c, unsafe base.loadUnaligned(fromByteOffset: index + 16, as: UInt64.self))
             d = Self.step(d, unsafe base.loadUnaligned(fromByteOffset: index + 24, as: UInt64.self))
-            index += 32
+            index += Self.width
         }
-        while index < bytes.count {
-            a = Self.step(a, UInt64(unsafe bytes[index]) | 0x100)
-            index += 1
-        }
+        if index < bytes.count { unsafe rest.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[index...])) }
         lanes = (a, b, c, d)
     }
 
     var value: UInt64 {
         var result = length
-        for lane in [lanes.0, lanes.1, lanes.2, lanes.3] { result = Self.step(result, lane) }
+        let first = rest.reduce(lanes.0) { Self.step($0, UInt64($1) | 0x100) }
+        for lane in [first, lanes.1, lanes.2, lanes.3] { result = Self.step(result, lane) }
         return result ^ result >> 32
     }
 

@@ -80,6 +80,7 @@ struct ImagePatch {
             default: try writer.add(section, unsafe Array(former.bytes(section).buffer))
             }
         }
-        return try LibrarySnapshot(image: writer.finish(songs: former.songCount))
+        try writer.finish(songs: former.songCount)
+        return try LibrarySnapshot(image: writer.open())
     }
 }

@@ -34,20 +34,31 @@ struct ImageWriter: ~Copyable {
     }
 
     /// Writes one section.
-    mutating func add<Element: BitwiseCopyable>(_ section: Section, _ elements: [Element]) throws(LibraryError) {
+    mutating func add<Element: BitwiseCopyable & Sendable>(_ section: Section, _ elements: [Element])
+        throws(LibraryError)
+    {
+        try add(section, Pieces(elements))
+    }
+
+    /// Writes one section of several pieces.
+    mutating func add<Element: BitwiseCopyable & Sendable>(_ section: Section, _ pieces: Pieces<Element>)
+        throws(LibraryError)
+    {
         let padding = (ImageLayout.alignment - position % ImageLayout.alignment) % ImageLayout.alignment
         try write([UInt8](repeating: 0, count: padding))
         let entry = ImageLayout.headerWords + section.rawValue * ImageLayout.entryWords
         var sum = ImageChecksum()
-        unsafe elements.withUnsafeBytes { unsafe sum.update($0) }
         table[entry] = UInt64(position)
-        table[entry + 1] = UInt64(elements.count * MemoryLayout<Element>.stride)
+        table[entry + 1] = UInt64(pieces.count * MemoryLayout<Element>.stride)
+        for elements in pieces.arrays {
+            unsafe elements.withUnsafeBytes { unsafe sum.update($0) }
+            try write(elements)
+        }
         table[entry + 2] = sum.value
-        try write(elements)
     }
 
-    /// Completes the header, gives the file its name, and maps the image.
-    mutating func finish(songs: Int) throws(LibraryError) -> LibraryImage {
+    /// Completes the header and gives the file its name.
+    mutating func finish(songs: Int) throws(LibraryError) {
         table[0] = ImageLayout.magic
         table[1] = ImageLayout.format
         table[2] = UInt64(position)
@@ -64,7 +75,11 @@ struct ImageWriter: ~Copyable {
             guard unsafe rename(temporaryPath, path) == 0 else { throw failure("rename") }
         }
         isFinished = true
-        return try LibraryImage(descriptor: descriptor, path: path ?? temporaryPath)
+    }
+
+    /// Maps the finished image. What it was made of should be gone by then: verifying reads all of it into memory.
+    func open() throws(LibraryError) -> LibraryImage {
+        try LibraryImage(descriptor: descriptor, path: path ?? temporaryPath)
     }
 
     private mutating func write<Element: BitwiseCopyable>(_ elements: [Element]) throws(LibraryError) {
@@ -87,5 +102,21 @@ struct ImageWriter: ~Copyable {
 
     private func failure(_ operation: String) -> LibraryError {
         .system(operation: operation, path: temporaryPath, errno: errno)
+    }
+}
+
+/// A long array in pieces, which needs no second copy to grow.
+struct Pieces<Element: BitwiseCopyable & Sendable>: Sendable {
+    private(set) var arrays: [[Element]] = []
+    /// The number of elements of all pieces.
+    private(set) var count = 0
+
+    init() {}
+
+    init(_ elements: [Element]) { append(elements) }
+
+    mutating func append(_ elements: [Element]) {
+        arrays.append(elements)
+        count += elements.count
     }
 }

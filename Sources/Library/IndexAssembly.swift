@@ -6,10 +6,10 @@ struct IndexAssembly {
     private(set) var table: [UInt32] = []
     private(set) var values: [UInt32] = []
     private(set) var postingOffsets: [UInt32] = []
-    private(set) var postings: [UInt32] = []
+    private(set) var postings = Pieces<UInt32>()
     private(set) var missing: [UInt32] = []
     private(set) var foldedOffsets: [UInt32] = []
-    private(set) var folded: [UInt8] = []
+    private(set) var folded = Pieces<UInt8>()
     /// For each value its count of songs, then its next free posting; all 0 between two tag types.
     private var counts: [UInt32]
     /// The types that each song has, so that songs without a type are passed over.
@@ -106,28 +106,31 @@ struct IndexAssembly {
             offset += count
             postingOffsets.append(offset)
         }
-        let start = postings.count
-        postings.append(contentsOf: repeatElement(0, count: entries.count))
+        var piece = [UInt32](repeating: 0, count: entries.count)
         for entry in entries {
-            postings[start + Int(counts[Int(entry.value)])] = entry.song
+            piece[Int(counts[Int(entry.value)])] = entry.song
             counts[Int(entry.value)] += 1
         }
+        postings.append(piece)
         for value in used { counts[Int(value)] = 0 }
         return used
     }
 
     private mutating func fold(_ used: [UInt32], _ texts: SortedTexts) throws(LibraryError) {
-        let start = folded.count
-        folded.append(0)
+        var piece: [UInt8] = []
+        // Most texts are as long as they were.
+        piece.reserveCapacity(used.reduce(1) { $0 + texts.length($1) + 1 })
+        piece.append(0)
         foldedOffsets.append(1)
         texts.arena.withView { arena in
             for value in used {
-                TextFolding.append(texts.view(arena, value), to: &folded)
-                folded.append(0)
-                foldedOffsets.append(UInt32(clamping: folded.count - start))
+                TextFolding.append(texts.view(arena, value), to: &piece)
+                piece.append(0)
+                foldedOffsets.append(UInt32(clamping: piece.count))
             }
         }
-        if folded.count - start >= Int(UInt32.max) { throw .tooLarge }
+        if piece.count >= Int(UInt32.max) { throw .tooLarge }
+        folded.append(piece)
     }
 
     /// Appends the distinct values of the first type in `chain` that the song has, in the song's order.

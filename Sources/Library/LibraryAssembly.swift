@@ -40,6 +40,29 @@ struct LibraryAssembly: Sendable {
         let matching = try former.map { (former) throws(LibraryError) in try SongMatching(former, spool, rule: rule) }
         try Task.checkCancellation()
 
+        var builder = draft.finish()
+        let (renamed, lost) = try place(spool, in: &builder, rule: rule, matching: matching)
+        try Task.checkCancellation()
+
+        for entry in aliases(matching, renamed).entries { builder.addAlias(uri: entry.uri, songID: entry.songID) }
+        var info = info
+        info.syncState.merge(rule.encoded) { $1 }
+        info.syncState["ids"] = idGeneration(matching)
+        let snapshot = try await (consume builder).buildInParallel(info: info, file: file)
+        var result = Result(snapshot: snapshot, lost: lost)
+        for (song, successor) in matching?.successors ?? [:] {
+            if let former { result.successors[former.songID(song)] = successor }
+        }
+        return result
+    }
+
+    /// Gives all songs their URIs, and tells those that some had before, and how many can bear none.
+    private func place(
+        _ spool: SongSpool.View,
+        in builder: inout LibraryBuilder,
+        rule: PathRule,
+        matching: SongMatching?
+    ) throws -> (renamed: AliasTable, lost: Int) {
         var assigner = URIAssigner(
             rule: rule,
             former: matching.map { matching in
@@ -53,7 +76,6 @@ struct LibraryAssembly: Sendable {
         }
         try Task.checkCancellation()
 
-        var builder = draft.finish()
         var lost = 0
         var row = 0
         try spool.forEach { (song) throws(LibraryError) in
@@ -63,22 +85,11 @@ struct LibraryAssembly: Sendable {
             }
             row += 1
         }
-        try Task.checkCancellation()
-
-        for entry in aliases(matching, assigner).entries { builder.addAlias(uri: entry.uri, songID: entry.songID) }
-        var info = info
-        info.syncState.merge(rule.encoded) { $1 }
-        info.syncState["ids"] = idGeneration(matching)
-        let snapshot = try await builder.buildInParallel(info: info, file: file)
-        var result = Result(snapshot: snapshot, lost: lost)
-        for (song, successor) in matching?.successors ?? [:] {
-            if let former { result.successors[former.songID(song)] = successor }
-        }
-        return result
+        return (assigner.aliases, lost)
     }
 
     /// All URIs that songs had before, with the ids that the songs have now.
-    private func aliases(_ matching: SongMatching?, _ assigner: URIAssigner) -> AliasTable {
+    private func aliases(_ matching: SongMatching?, _ renamed: AliasTable) -> AliasTable {
         var aliases = AliasTable()
         for (uri, songID) in kept {
             guard let matching else {
@@ -90,16 +101,16 @@ struct LibraryAssembly: Sendable {
             let now = song.map { matching.songID(of: $0) } ?? (matching.isReassigned ? nil : songID)
             if let now { aliases.add(uri: uri, songID: now) }
         }
-        guard let matching else { return adding(assigner, to: aliases) }
+        guard let matching else { return adding(renamed, to: aliases) }
         for (uri, song) in matching.former.formerURIs {
             if let songID = matching.songID(of: song) { aliases.add(uri: uri, songID: songID) }
         }
-        return adding(assigner, to: aliases)
+        return adding(renamed, to: aliases)
     }
 
-    private func adding(_ assigner: URIAssigner, to aliases: AliasTable) -> AliasTable {
+    private func adding(_ renamed: AliasTable, to aliases: AliasTable) -> AliasTable {
         var aliases = aliases
-        for entry in assigner.aliases.entries { aliases.add(uri: entry.uri, songID: entry.songID) }
+        for entry in renamed.entries { aliases.add(uri: entry.uri, songID: entry.songID) }
         return aliases
     }
 

@@ -107,14 +107,37 @@ public struct LibraryBuilder: Sendable {
     /// Takes about 10 µs a song: not for the core.
     public func build(info: LibraryInfo, file: String?) throws(LibraryError) -> LibrarySnapshot {
         if isTooLarge { throw .tooLarge }
-        return try LibrarySnapshot(image: ImageAssembly(self).write(info: info, file: file))
+        var assembly = ImageAssembly(self)
+        return try LibrarySnapshot(image: assembly.write(info: info, file: file).open())
     }
 
-    /// The same on two threads.
+    /// The same on two threads, without keeping the builder's content.
     @concurrent
-    func buildInParallel(info: LibraryInfo, file: String?) async throws -> LibrarySnapshot {
+    consuming func buildInParallel(info: LibraryInfo, file: String?) async throws -> LibrarySnapshot {
         if isTooLarge { throw LibraryError.tooLarge }
-        return try LibrarySnapshot(image: await ImageAssembly(self).writeInParallel(info: info, file: file))
+        var assembly = ImageAssembly(self)
+        let writer = try await assembly.writeInParallel(info: info, file: file)
+        _ = consume assembly
+        return try LibrarySnapshot(image: writer.open())
+    }
+
+    // MARK: What is not needed any more once it stands elsewhere
+
+    /// Tags and their values.
+    mutating func dropTags() {
+        values = TextTable()
+        tags = []
+    }
+
+    /// What else is text, and replay gain.
+    mutating func dropTexts() {
+        texts = TextTable()
+        gains = []
+    }
+
+    mutating func dropURIs() {
+        uris = TextTable()
+        uriRows = []
     }
 
     private mutating func refuse() -> Bool {

@@ -143,9 +143,11 @@ struct SongSpool: Sendable {
         return added
     }
 
-    /// Gives the draft away; nothing may be appended afterwards.
+    /// Gives the draft away, and forgets what is in; nothing may be appended afterwards.
     mutating func takeDraft() -> LibraryDraft {
         defer { draft = LibraryDraft() }
+        known = HashKeyed(vacant: ())
+        albumCounts = [:]
         return draft
     }
 

@@ -34,6 +34,9 @@ struct SortedTexts {
 
     var count: Int { offsets.count - 1 }
 
+    /// Bytes of the text of this rank.
+    func length(_ rank: UInt32) -> Int { Int(offsets[Int(rank) + 1] - offsets[Int(rank)]) }
+
     /// The text of this rank, in a view of `arena`.
     func view(_ arena: ByteView, _ rank: UInt32) -> ByteView {
         arena.slice(Int(offsets[Int(rank)]), Int(offsets[Int(rank) + 1]))

@@ -1,19 +1,16 @@
 import MPDProtocol
 
-/// What an image says of tags: the values in byte order, the tags of each song, and the indexes.
-struct TagSections: Sendable {
-    private let values: SortedTexts
+/// The tags of the songs of an image.
+struct SongTags: Sendable {
     /// Where the tags of each song start.
-    private let offsets: [UInt32]
-    private let tags: [UInt32]
-    private let indexes: IndexAssembly
+    private(set) var offsets: [UInt32] = [0]
+    /// As `Section.tags`.
+    private(set) var tags: [UInt32] = []
 
     /// - Parameters:
     ///   - order: Rows of the builder in database order.
     ///   - values: The values that songs in `order` have.
-    init(_ builder: LibraryBuilder, _ order: [UInt32], _ values: SortedTexts) throws(LibraryError) {
-        var offsets: [UInt32] = [0]
-        var tags: [UInt32] = []
+    init(_ builder: LibraryBuilder, _ order: [UInt32], _ values: SortedTexts) {
         offsets.reserveCapacity(order.count + 1)
         tags.reserveCapacity(builder.tags.count)
         for row in order {
@@ -23,10 +20,19 @@ struct TagSections: Sendable {
             }
             offsets.append(UInt32(tags.count))
         }
-        indexes = try IndexAssembly(tagOffsets: offsets, tags: tags, values: values)
+    }
+}
+
+/// What an image says of tags: the values in byte order, the tags of each song, and the indexes.
+struct TagSections: Sendable {
+    private let values: SortedTexts
+    private let songs: SongTags
+    private let indexes: IndexAssembly
+
+    init(_ songs: SongTags, _ values: SortedTexts) throws(LibraryError) {
+        indexes = try IndexAssembly(tagOffsets: songs.offsets, tags: songs.tags, values: values)
         self.values = values
-        self.offsets = offsets
-        self.tags = tags
+        self.songs = songs
     }
 
     /// The number of distinct values of a type, fallbacks included.
@@ -35,8 +41,8 @@ struct TagSections: Sendable {
     func write(_ writer: inout ImageWriter) throws(LibraryError) {
         try writer.add(.valueOffsets, values.offsets)
         try writer.add(.values, values.arena)
-        try writer.add(.tagOffsets, offsets)
-        try writer.add(.tags, tags)
+        try writer.add(.tagOffsets, songs.offsets)
+        try writer.add(.tags, songs.tags)
         try writer.add(.tagIndexes, indexes.tagIndexes)
         try writer.add(.indexTable, indexes.table)
         try writer.add(.indexValues, indexes.values)
