@@ -28,6 +28,23 @@ extension LibrarySnapshot {
         return first
     }
 
+    /// When each of these albums was played last, as its songs say, Unix time in seconds. Looks at every song: not for the core.
+    func lastPlays(ofAlbums ids: Set<String>) -> [String: Int64] {
+        guard !ids.isEmpty else { return [:] }
+        var latest: [UInt32: UInt32] = [:]
+        var others: Set<UInt32> = []
+        for place in 0..<songCount {
+            let id = songs.albumIDs[place]
+            guard id != ImageLayout.none, !others.contains(id) else { continue }
+            if latest[id] == nil, !ids.contains(texts[Int(id)].string) {
+                others.insert(id)
+                continue
+            }
+            latest[id] = max(latest[id] ?? 0, songs.played[place])
+        }
+        return latest.reduce(into: [:]) { $0[texts[Int($1.key)].string] = Int64($1.value) }
+    }
+
     /// The values of a tag that a song has itself.
     public func values(of tag: Tag, _ song: SongIndex) -> [[UInt8]] {
         songs.tagRange(song.place).compactMap { index in

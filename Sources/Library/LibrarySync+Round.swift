@@ -126,22 +126,27 @@ extension LibrarySync {
         try await call.ifSupported { (server) async throws(SubsonicError) in try await server.starred2() }
     }
 
-    /// Brings stars, and the ratings and plays of starred songs, up to date without fetching songs.
+    /// Brings stars, and the ratings and plays of songs that are starred or were played, up to date without fetching
+    /// all songs.
     private func mark(_ library: LibrarySnapshot, _ starred: SearchResult?) async throws {
-        guard let starred else { return }
+        var heard = heard
+        let played = try await heard.find(call, library)
+        if starred == nil, played.isEmpty { return self.heard = heard }
         var patch = ImagePatch(library)
-        var songs: Set<SongIndex> = []
-        for song in starred.songs {
+        for song in played + (starred?.songs ?? []) {
             guard let index = library.song(id: song.id) else { continue }
-            songs.insert(index)
             let rating = song.userRating.flatMap { UInt8(exactly: $0) }
             let count = song.playCount.flatMap { UInt32(exactly: $0) }
             patch.mark(index, SongMarks(userRating: rating, playCount: count, played: song.played))
         }
-        patch.star(only: songs)
-        guard patch.hasMarks else { return }
-        let info = info(isComplete: true, memory, lastSync: library.info.lastSync)
-        await show(try patch.write(info: keepingRules(info, of: library), file: configuration.imageFile))
+        if let starred {
+            patch.star(only: Set(starred.songs.compactMap { library.song(id: $0.id) }))
+        }
+        if patch.hasMarks {
+            let info = info(isComplete: true, memory, lastSync: library.info.lastSync)
+            await show(try patch.write(info: keepingRules(info, of: library), file: configuration.imageFile))
+        }
+        self.heard = heard
     }
 
     // MARK: Showing

@@ -19,6 +19,8 @@ public actor LibrarySync {
     var shown: LibrarySnapshot?
     /// What is remembered about the server's state when `shown` was fetched.
     var memory = SyncMemory()
+    /// What was played last, as this run knows it.
+    var heard = HeardAlbums()
     /// When the present comparison began, by `uptime`.
     var roundBegan = Duration.zero
     private var profile: ServerProfile?

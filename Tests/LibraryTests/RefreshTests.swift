@@ -119,6 +119,81 @@ struct RefreshTests {
         #expect(witness.results.last == .finished(didChange: true))
     }
 
+    private func play(_ library: inout ScriptedServer.Library, _ album: Int, at time: String, telling: Bool = true) {
+        library.albums[album].songs[2].playCount += 1
+        library.albums[album].playCount = library.albums[album].songs.reduce(0) { $0 + $1.playCount }
+        guard telling else { return }
+        library.albums[album].songs[2].played = time
+        library.albums[album].played = time
+    }
+
+    @Test func whatWasPlayedElsewhereIsAskedForByItsAlbum() async throws {
+        var library = ScriptedServer.Library(songs: 300)
+        for album in 0..<20 { play(&library, album, at: "2024-03-01T00:00:\(album + 10)Z") }
+        let server = ScriptedServer(library)
+        let former = try await synced(server)
+        #expect(former.song(id: "so-52").map(former.playCount) == 1)
+        server.change { library in
+            play(&library, 5, at: "2024-03-02T00:00:00Z")
+            library.albums[5].songs[2].rating = 4
+            play(&library, 25, at: "2024-03-03T00:00:00Z")
+        }
+        let witness = await SyncWitness.run(server, configuration, stored: former, request: false)
+        let last = try #require(witness.published.last)
+        #expect(witness.published.count == 1)
+        #expect(last.song(id: "so-52").map(last.playCount) == 2)
+        #expect(last.song(id: "so-52").map(last.userRating) == 4)
+        #expect(last.song(id: "so-52").flatMap(last.played) == 1_709_337_600)
+        #expect(last.song(id: "so-252").map(last.playCount) == 1)
+        #expect(last.song(id: "so-2").map(last.playCount) == 1)
+        #expect(witness.results == [.started, .finished(didChange: false)])
+        #expect(!readsAll(server))
+        let asked = server.calls.filter { $0.hasPrefix("getAlbum ") }
+        #expect(asked == ["getAlbum id=al-25", "getAlbum id=al-5"])
+        #expect(LibraryDifference.between(former, last) == .annotations)
+        let stored = try LibrarySnapshot.open(file: configuration.imageFile)
+        #expect(LibraryDifference.between(stored, last) == .none)
+    }
+
+    @Test func manyPlayedAlbumsComeOneLookAfterTheOther() async throws {
+        let server = ScriptedServer(.init(songs: 300))
+        let former = try await synced(server)
+        server.change { library in
+            for album in 0..<14 { play(&library, album, at: "2024-03-01T00:00:\(album + 10)Z") }
+        }
+        let call = SyncCaller(server: server, environment: SyncWitness().environment)
+        var heard = HeardAlbums()
+        #expect(try await heard.find(call, former).count == 100)
+        #expect(try await heard.find(call, former).count == 40)
+        #expect(try await heard.find(call, former).isEmpty)
+        server.change { play(&$0, 3, at: "2024-03-04T00:00:00Z") }
+        #expect(try await heard.find(call, former).map(\.id).contains("so-32"))
+        #expect(try await heard.find(call, former).isEmpty)
+    }
+
+    @Test func aCountOfPlaysIsEnough() async throws {
+        let server = ScriptedServer(.init(songs: 50))
+        server.change { play(&$0, 1, at: "", telling: false) }
+        let former = try await synced(server)
+        let call = SyncCaller(server: server, environment: SyncWitness().environment)
+        var heard = HeardAlbums()
+        #expect(try await heard.find(call, former).isEmpty)
+        server.change { play(&$0, 1, at: "", telling: false) }
+        server.change { play(&$0, 2, at: "", telling: false) }
+        #expect(Set(try await heard.find(call, former).map(\.playCount)) == [0, 1, 2])
+    }
+
+    @Test func aServerWithoutAListOfPlaysIsNotAskedAgain() async throws {
+        var habits = ScriptedServer.Habits()
+        habits.hasRecentAlbums = false
+        let server = ScriptedServer(.init(songs: 50), habits)
+        let former = try await synced(server)
+        let call = SyncCaller(server: server, environment: SyncWitness().environment)
+        var heard = HeardAlbums()
+        for _ in 0..<3 { #expect(try await heard.find(call, former).isEmpty) }
+        #expect(server.calls.count == 1)
+    }
+
     @Test func starsAreOneRequest() async throws {
         var habits = ScriptedServer.Habits()
         habits.hasStars = true

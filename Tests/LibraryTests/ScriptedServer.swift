@@ -38,6 +38,8 @@ final class ScriptedServer: SubsonicCalling {
         var ignoresOffset = false
         /// `getStarred2` is there.
         var hasStars = false
+        /// `getAlbumList2` knows what was played last.
+        var hasRecentAlbums = true
         /// Pages begin so many items early from the second one on, as if something had been inserted meanwhile.
         var shift = 0
     }
@@ -122,6 +124,9 @@ struct ScriptedAlbum: Sendable {
     var songs: [ScriptedSong] = []
     /// What `songCount` says, if it is not the truth.
     var claimedSongs: Int?
+    /// As OpenSubsonic writes it.
+    var played: String?
+    var playCount: Int?
 
     var id: String { "al-\(number)" }
     var artist: String { "Artist \(number / 2)" }
@@ -134,6 +139,8 @@ struct ScriptedSong: Sendable {
     var title: String
     var path: String
     var playCount = 0
+    var played: String?
+    var rating: Int?
     var duration = 100
     var recording: String?
     var isStarred = false
@@ -232,7 +239,12 @@ struct ScriptedAnswer {
     private func albumList() -> String {
         let type = parameter("type")
         if type == "alphabeticalByName", !habits.hasAlbumsByName { return failed(0, "cannot sort") }
-        let all = type == "newest" ? Array(albums.reversed()) : albums
+        if type == "recent", !habits.hasRecentAlbums { return failed(0, "unknown type") }
+        var all = type == "newest" ? Array(albums.reversed()) : albums
+        if type == "recent" {
+            all = albums.filter { $0.played != nil || $0.playCount != nil }
+            all.sort { ($0.played ?? "", $0.playCount ?? 0) > ($1.played ?? "", $1.playCount ?? 0) }
+        }
         let found = page(all, count: number("size"), offset: number("offset"))
         return ok(list("albumList2", "album", found.map { text($0, withSongs: false) }))
     }
@@ -254,18 +266,22 @@ struct ScriptedAnswer {
         // Albums stand at their numbers.
         let album = song.album < library.albums.count ? library.albums[song.album] : nil
         let recording = song.recording.map { ",\"musicBrainzId\":\"\($0)\"" } ?? ""
+        let played = song.played.map { ",\"played\":\"\($0)\"" } ?? ""
+        let rating = song.rating.map { ",\"userRating\":\($0)" } ?? ""
         return """
             {"id":"\(song.id)","title":"\(song.title)","path":"\(song.path)","album":"\(album?.name ?? "")",\
             "albumId":"al-\(song.album)","artist":"\(album?.artist ?? "")","duration":\(song.duration),"playCount":\(song.playCount),\
-            "created":"2024-01-01T00:00:00Z","isDir":false\(recording)\(song.isStarred ? ",\"starred\":\"2024-02-02T00:00:00Z\"" : "")}
+            "created":"2024-01-01T00:00:00Z","isDir":false\(recording)\(played)\(rating)\(song.isStarred ? ",\"starred\":\"2024-02-02T00:00:00Z\"" : "")}
             """
     }
 
     private func text(_ album: ScriptedAlbum, withSongs: Bool) -> String {
+        let played = album.played.map { ",\"played\":\"\($0)\"" } ?? ""
+        let count = album.playCount.map { ",\"playCount\":\($0)" } ?? ""
         let songs = withSongs ? ",\"song\":[\(album.songs.map(text).joined(separator: ","))]" : ""
         return """
             {"id":"\(album.id)","name":"\(album.name)","artist":"\(album.artist)",\
-            "songCount":\(album.claimedSongs ?? album.songs.count),"created":"2024-01-01T00:00:00Z"\(songs)}
+            "songCount":\(album.claimedSongs ?? album.songs.count),"created":"2024-01-01T00:00:00Z"\(played)\(count)\(songs)}
             """
     }
 }

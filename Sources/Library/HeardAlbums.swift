@@ -1,0 +1,68 @@
+import SubsonicKit
+
+/// Finds what was played elsewhere since the last look: the albums that were played last, and the songs of those that have moved.
+///
+/// Servers that say nothing of an album's plays are left as they are: there the next full pass tells.
+struct HeardAlbums: Sendable {
+    /// What a server says of an album's plays.
+    struct Plays: Sendable, Hashable {
+        /// Unix time in seconds.
+        var last: Int64?
+        var count: Int?
+
+        /// Nil if it says nothing.
+        init?(_ album: Album) {
+            if album.played == nil, album.playCount == nil { return nil }
+            last = album.played
+            count = album.playCount
+        }
+    }
+
+    /// By album, as far as their songs are known to be up to date; nil before the first look.
+    private var known: [String: Plays]?
+    /// There is no such list.
+    private var isUnsupported = false
+
+    private static let page = 50
+    /// Albums to be asked for at one look; the others follow with the next ones.
+    private static let mostAlbums = 10
+
+    /// The songs of albums that were played since the last look. At the first look these are the albums whose time is later
+    /// than that of all their songs in `library`.
+    ///
+    /// - Throws: The `SubsonicError` of a server that is away.
+    mutating func find(_ call: SyncCaller, _ library: LibrarySnapshot) async throws(SubsonicError) -> [Song] {
+        if isUnsupported { return [] }
+        let albums = try await call.ifSupported { (server) async throws(SubsonicError) in
+            try await server.albumList2(type: .recent, size: Self.page)
+        }
+        guard let albums else {
+            isUnsupported = true
+            return []
+        }
+        let unseen = albums.filter { known?[$0.id] == nil && $0.played != nil }
+        let latest = library.lastPlays(ofAlbums: Set(unseen.map(\.id)))
+        var next: [String: Plays] = [:]
+        var songs: [Song] = []
+        var asked = 0
+        for album in albums {
+            guard let plays = Plays(album), next[album.id] == nil else { continue }
+            let former = known?[album.id]
+            let isNew = plays.last.map { $0 > latest[album.id] ?? 0 } ?? (known != nil)
+            let hasMoved = former.map { $0 != plays } ?? isNew
+            if hasMoved, asked == Self.mostAlbums {
+                next[album.id] = former
+                continue
+            }
+            next[album.id] = plays
+            if !hasMoved { continue }
+            asked += 1
+            let found = try await call.ifSupported { (server) async throws(SubsonicError) in
+                try await server.album(id: album.id)
+            }
+            songs += (found ?? nil)?.songs ?? []
+        }
+        known = next
+        return songs
+    }
+}
