@@ -171,6 +171,28 @@ struct NetworkOutputTests {
         }
     }
 
+    /// A player as people have it.
+    @Test(.enabled(if: RealPeer.ffplay.isWanted, "ffplay is not installed"), arguments: [StreamCodec.wave, .opus])
+    func ffplayPlaysTheStream(codec: StreamCodec) throws {
+        let port = try freePort()
+        let tone = Tone(441, frames: 30 * 44_100)
+        let fixture = try PlayerFixture(isTimed: true, outputs: [try stream(codec, port)]) { .file(tone.wav, for: $0) }
+        defer { fixture.stop() }
+        try fixture.wait { $0 == .output(index: 0, problem: nil) }
+        fixture.player.load(one, fixture.source("a"), at: .zero, paused: false)
+        let words = ["ffplay", "-nodisp", "-autoexit", "http://127.0.0.1:\(port)/mpd"]
+        let player = try #require(TestProcess(words, environment: ["SDL_AUDIODRIVER": "dummy"]))
+        defer { player.stop() }
+        // Its clock, which it writes again and again, runs from the first sound on.
+        func clock() -> Double {
+            let lines = player.errors.split { $0.isNewline }.filter { $0.contains("M-A:") }
+            return lines.last?.split(separator: " ").first.flatMap { Double($0) } ?? 0
+        }
+        let first = poll { clock() > 0 } ? clock() : 0
+        #expect(first > 0 && poll { clock() > first + 0.5 }, "\(player.errors)")
+        #expect(player.isRunning)
+    }
+
     @Test func answersWhoAsksForSomethingElse() throws {
         let port = try freePort()
         let fixture = try PlayerFixture(outputs: [try stream(.wave, port, listeners: 1)]) { _ in HTTPTestResponse() }

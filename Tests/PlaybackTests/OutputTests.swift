@@ -126,6 +126,46 @@ struct OutputTests {
         #expect(try fixture.output("second") == tone.pcm)
     }
 
+    /// Two files and a FIFO, in real time; one of the files is off for a while in the middle of the song.
+    @Test func outputsGetTheSameSamples() throws {
+        let noise = Tone(noise: 4 * 44_100)
+        let folder = try #require(TemporaryFolder())
+        let format = try #require(PCMFormat("44100:16:2"))
+        let kinds: [OutputConfiguration.Kind] = [
+            .file(path: folder.path("whole"), format: format),
+            .file(path: folder.path("switched"), format: format),
+            .fifo(path: folder.path("fifo"), format: format),
+        ]
+        let outputs = kinds.enumerated().map { OutputConfiguration(name: "\($0)", kind: $1) }
+        let fixture = try PlayerFixture(isTimed: true, outputs: outputs, folder: folder) { .file(noise.wav, for: $0) }
+        defer { fixture.stop() }
+        for index in kinds.indices { try fixture.wait { $0 == .output(index: index, problem: nil) } }
+        let reader = unsafe shelv_open(folder.path("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0)
+        defer { close(reader) }
+        // Room for the whole song, so that it does not matter when it is read: F_SETPIPE_SZ, which Glibc does not show.
+        #expect(fcntl(reader, 1031, Int32(1 << 20)) >= noise.pcm.count)
+
+        fixture.player.load(one, fixture.source("a"), at: .zero, paused: false)
+        func wait(untilFrames frames: Int) -> Bool {
+            poll { CacheFiles.length(of: folder.path("whole")) ?? 0 >= 4 * frames }
+        }
+        #expect(wait(untilFrames: 44_100))
+        fixture.player.setOutput(1, enabled: false)
+        #expect(wait(untilFrames: 2 * 44_100))
+        fixture.player.setOutput(1, enabled: true)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+
+        #expect(try fixture.output("whole") == noise.pcm)
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = unsafe read(reader, &bytes, bytes.count)
+        #expect(Array(bytes.prefix(max(0, count))) == noise.pcm)
+        // The song but for one piece in the middle.
+        let switched = try fixture.output("switched")
+        let head = zip(switched, noise.pcm).prefix { $0 == $1 }.count / 4 * 4
+        #expect(head >= 44_100 && switched.count < noise.pcm.count - 4 * 11_025, "\(head) of \(switched.count)")
+        #expect(switched.dropFirst(head) == noise.pcm.suffix(switched.count - head))
+    }
+
     @Test func volumeFollowsMPDsLaw() {
         #expect(OutputBoard.gain(ofVolume: 100) == 1)
         #expect(OutputBoard.gain(ofVolume: 0) == 0)

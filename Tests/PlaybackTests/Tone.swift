@@ -25,6 +25,12 @@ struct Tone {
         }
     }
 
+    /// Noise, in which each place is unlike all others.
+    init(noise frames: Int) {
+        var numbers = SeededNumbers(seed: 1)
+        samples = (0..<frames * channels).map { _ in Int16(truncatingIfNeeded: numbers.next() >> 1) / 2 }
+    }
+
     var frames: Int { samples.count / channels }
 
     var duration: Duration { .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(rate)) }

@@ -4,18 +4,20 @@ import Synchronization
 /// Programs that some tests need. A test that needs one is enabled by `.enabled(if: RealPeer.mpd.isWanted)`: it is
 /// skipped, visibly, where the program is missing, and fails instead when `SHELV_REQUIRE_REAL` is set.
 public enum RealPeer: Sendable {
-    case mpd, mpc, ncmpcpp, ncmpc, mpDris2, mpdSima, supysonic, ffmpeg, snapcast, pulseaudio, pipewire, airplay
+    case mpd, mpc, ncmpcpp, visualizer, ncmpc, mpDris2, mpdSima, supysonic, ffmpeg, ffplay, snapcast, pulseaudio,
+        pipewire, airplay
 
     private var programs: [String] {
         switch self {
         case .mpd: ["mpd"]
         case .mpc: ["mpc"]
-        case .ncmpcpp: ["ncmpcpp", "tmux"]
+        case .ncmpcpp, .visualizer: ["ncmpcpp", "tmux"]
         case .ncmpc: ["ncmpc", "tmux"]
         case .mpDris2: ["mpDris2", "playerctl", "dbus-run-session"]
         case .mpdSima: ["mpd-sima"]
         case .supysonic: ["supysonic-cli", "gunicorn", "ffmpeg"]
         case .ffmpeg: ["ffmpeg"]
+        case .ffplay: ["ffplay"]
         case .pulseaudio: ["pulseaudio", "pactl", "parec"]
         case .pipewire: ["pipewire", "wireplumber", "pw-cli", "pw-record", "dbus-daemon"]
         case .airplay: ["pulseaudio", "shairport-sync", "avahi-daemon", "dbus-daemon"]
@@ -25,7 +27,13 @@ public enum RealPeer: Sendable {
 
     /// Whether a test with this program shall run.
     public var isWanted: Bool {
-        unsafe getenv("SHELV_REQUIRE_REAL") != nil || programs.allSatisfy { TestProcess.find($0) != nil }
+        unsafe getenv("SHELV_REQUIRE_REAL") != nil || programs.allSatisfy { TestProcess.find($0) != nil } && isWhole
+    }
+
+    /// Whether the program was built with the part that is wanted of it.
+    private var isWhole: Bool {
+        guard case .visualizer = self else { return true }
+        return TestProcess.run(["ncmpcpp", "--version"])?.output.contains("- visualizer") == true
     }
 }
 
