@@ -138,6 +138,19 @@ import Testing
         #expect(Set(songs).isDisjoint(with: heard.suffix(4)))
     }
 
+    @Test func aSongThatNothingGoesWithIsFollowedByAny() throws {
+        var builder = LibraryBuilder()
+        for number in 0..<30 {
+            builder.add(SongRecord(songID: "s\(number)", uri: "s\(number)", tags: [TagValue(.artist, "A\(number)")]))
+        }
+        let library = try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
+        var random = SeededRandom(seed: 1)
+        let local = LocalSimilar(SongIndex(rawValue: 0), in: library)
+        let songs = InfinitePlay.choose([], local, ["s0"], using: &random).map { library.songID($0) }
+        #expect(songs.count == InfinitePlay.batch)
+        #expect(Set(songs).count == songs.count && !songs.contains("s0"))
+    }
+
     // MARK: Radio
 
     @Test func stationsAreAPlaylist() async throws {

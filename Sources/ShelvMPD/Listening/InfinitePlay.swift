@@ -73,7 +73,8 @@ final class InfinitePlay {
         return keys.suffix(Self.window).compactMap { server.songs.names.identity($0)?.songID }
     }
 
-    /// Songs that the server named, else such as the library has; where all are excluded, those that were heard longest ago.
+    /// Songs that the server named, else such as the library has; where all are excluded, those that were heard longest ago,
+    /// and where there are none, any.
     static func choose(
         _ ids: [String],
         _ local: LocalSimilar,
@@ -94,9 +95,27 @@ final class InfinitePlay {
                     if taken.insert(library.songID(song)).inserted { songs.append(song) }
                 }
             }
-            if !songs.isEmpty || excluded.count <= 1 { return songs }
+            if !songs.isEmpty { return songs }
+            if excluded.count <= 1 { return anySongs(of: library, except: taken, using: &generator) }
             excluded = Array(excluded.suffix(excluded.count / 2))
         }
+    }
+
+    /// By chance, for a song that nothing goes with.
+    private static func anySongs(
+        of library: LibrarySnapshot,
+        except excluded: Set<String>,
+        using generator: inout some RandomNumberGenerator
+    ) -> [SongIndex] {
+        var chosen: Set<SongIndex> = []
+        var songs: [SongIndex] = []
+        // Each draw finds a new one but where nearly all are taken.
+        for _ in 0..<(library.songCount == 0 ? 0 : 20 * batch) where songs.count < batch {
+            let song = SongIndex(rawValue: .random(in: 0..<UInt32(clamping: library.songCount), using: &generator))
+            guard !excluded.contains(library.songID(song)), chosen.insert(song).inserted else { continue }
+            songs.append(song)
+        }
+        return songs
     }
 
     private func take(_ songs: [SongIndex], of library: LibrarySnapshot, for seed: SongKey) {

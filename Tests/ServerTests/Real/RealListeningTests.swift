@@ -41,7 +41,11 @@ struct RealListeningTests {
 
         // What plays; this server notes it by itself.
         #expect(try client.ask("load \"Mix: Shuffle All\" 0:1") == ["OK"])
-        #expect(try client.ask("play") == ["OK"])
+        #expect(try client.value("playlistlength", of: "status") == "1")
+        // One that plays long enough to be asked for.
+        for command in ["clear", "add \"Queue/Ten/10 - Ten 10.ogg\"", "play"] {
+            #expect(try client.ask(command) == ["OK"])
+        }
         let title = try client.value("Title", of: "currentsong")
         let isShown = waitUntil(milliseconds: 20_000) {
             let entries = try? other.call("getNowPlaying").content[.nowPlaying]?[.entry]?.elements.compactMap {
