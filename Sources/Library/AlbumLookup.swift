@@ -28,21 +28,23 @@ extension LibrarySnapshot {
         return first
     }
 
-    /// When each of these albums was played last, as its songs say, Unix time in seconds. Looks at every song: not for the core.
-    func lastPlays(ofAlbums ids: Set<String>) -> [String: Int64] {
+    /// When each of these albums was played last (Unix time in seconds), and how often its songs were, as they say. Looks at
+    /// every song: not for the core.
+    func plays(ofAlbums ids: Set<String>) -> [String: (last: Int64, count: Int)] {
         guard !ids.isEmpty else { return [:] }
-        var latest: [UInt32: UInt32] = [:]
+        var plays: [UInt32: (last: Int64, count: Int)] = [:]
         var others: Set<UInt32> = []
         for place in 0..<songCount {
             let id = songs.albumIDs[place]
             guard id != ImageLayout.none, !others.contains(id) else { continue }
-            if latest[id] == nil, !ids.contains(texts[Int(id)].string) {
+            if plays[id] == nil, !ids.contains(texts[Int(id)].string) {
                 others.insert(id)
                 continue
             }
-            latest[id] = max(latest[id] ?? 0, songs.played[place])
+            let former = plays[id] ?? (0, 0)
+            plays[id] = (max(former.last, Int64(songs.played[place])), former.count &+ Int(songs.playCounts[place]))
         }
-        return latest.reduce(into: [:]) { $0[texts[Int($1.key)].string] = Int64($1.value) }
+        return plays.reduce(into: [:]) { $0[texts[Int($1.key)].string] = $1.value }
     }
 
     /// The values of a tag that a song has itself.

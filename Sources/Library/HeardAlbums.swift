@@ -18,8 +18,8 @@ struct HeardAlbums: Sendable {
         }
     }
 
-    /// By album, as far as their songs are known to be up to date; nil before the first look.
-    private var known: [String: Plays]?
+    /// By album, as far as their songs are known to be up to date.
+    private var known: [String: Plays] = [:]
     /// There is no such list.
     private var isUnsupported = false
 
@@ -27,8 +27,8 @@ struct HeardAlbums: Sendable {
     /// Albums to be asked for at one look; the others follow with the next ones.
     private static let mostAlbums = 10
 
-    /// The songs of albums that were played since the last look. At the first look these are the albums whose time is later
-    /// than that of all their songs in `library`.
+    /// The songs of albums that were played since the last look. Of an album that was in no look yet, the songs in `library`
+    /// must say the same: its time, or its count where it has none.
     ///
     /// - Throws: The `SubsonicError` of a server that is away.
     mutating func find(_ call: SyncCaller, _ library: LibrarySnapshot) async throws(SubsonicError) -> [Song] {
@@ -40,15 +40,16 @@ struct HeardAlbums: Sendable {
             isUnsupported = true
             return []
         }
-        let unseen = albums.filter { known?[$0.id] == nil && $0.played != nil }
-        let latest = library.lastPlays(ofAlbums: Set(unseen.map(\.id)))
+        let unseen = albums.filter { known[$0.id] == nil && Plays($0) != nil }
+        let told = library.plays(ofAlbums: Set(unseen.map(\.id)))
         var next: [String: Plays] = [:]
-        var songs: [Song] = []
+        var found: [Song] = []
         var asked = 0
         for album in albums {
             guard let plays = Plays(album), next[album.id] == nil else { continue }
-            let former = known?[album.id]
-            let isNew = plays.last.map { $0 > latest[album.id] ?? 0 } ?? (known != nil)
+            let former = known[album.id]
+            let songs = told[album.id] ?? (0, 0)
+            let isNew = plays.last.map { $0 > songs.last } ?? (plays.count != songs.count)
             let hasMoved = former.map { $0 != plays } ?? isNew
             if hasMoved, asked == Self.mostAlbums {
                 next[album.id] = former
@@ -57,12 +58,12 @@ struct HeardAlbums: Sendable {
             next[album.id] = plays
             if !hasMoved { continue }
             asked += 1
-            let found = try await call.ifSupported { (server) async throws(SubsonicError) in
+            let answer = try await call.ifSupported { (server) async throws(SubsonicError) in
                 try await server.album(id: album.id)
             }
-            songs += (found ?? nil)?.songs ?? []
+            found += (answer ?? nil)?.songs ?? []
         }
         known = next
-        return songs
+        return found
     }
 }
