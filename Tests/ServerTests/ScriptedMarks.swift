@@ -78,15 +78,7 @@ final class ScriptedMarks: SubsonicCalling {
         case .error(let error): throw error
         case nil: break
         }
-        do {
-            let envelope = try Envelope(Array("{\"subsonic-response\":\(body)}".utf8))
-            if let failure = envelope.failure { throw SubsonicError.server(failure) }
-            return envelope
-        } catch let error as SubsonicError {
-            throw error
-        } catch {
-            throw .decoding("\(error)")
-        }
+        return try Envelope(scripted: body)
     }
 }
 

@@ -175,15 +175,7 @@ final class ScriptedPlaylists: SubsonicCalling {
         case nil: break
         }
         guard let body else { throw lost }
-        do {
-            let envelope = try Envelope(Array("{\"subsonic-response\":\(body)}".utf8))
-            if let failure = envelope.failure { throw SubsonicError.server(failure) }
-            return envelope
-        } catch let error as SubsonicError {
-            throw error
-        } catch {
-            throw .decoding("\(error)")
-        }
+        return try Envelope(scripted: body)
     }
 }
 
