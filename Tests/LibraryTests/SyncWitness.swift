@@ -12,12 +12,14 @@ final class SyncWitness: Sendable {
         var refreshes: [LibraryRefresh] = []
         var sleeps: [Duration] = []
         var now = Duration.zero
+        /// Whether all rounds that were wanted have ended: then nothing goes on until it is cancelled.
+        var isOver = false
     }
     let state = Mutex(State())
     /// Called at each event, to end a run or to change the server.
-    let onEvent: @Sendable (LibrarySyncEvent) -> Void
+    let onEvent: @Sendable (SyncWitness, LibrarySyncEvent) -> Void
 
-    init(onEvent: @escaping @Sendable (LibrarySyncEvent) -> Void = { _ in }) { self.onEvent = onEvent }
+    init(onEvent: @escaping @Sendable (SyncWitness, LibrarySyncEvent) -> Void = { _, _ in }) { self.onEvent = onEvent }
 
     var published: [LibrarySnapshot] { state.withLock { $0.published } }
     var results: [LibrarySyncEvent] {
@@ -32,7 +34,7 @@ final class SyncWitness: Sendable {
             refreshed: { refresh in self.state.withLock { $0.refreshes.append(refresh) } },
             event: { event in
                 self.state.withLock { $0.events.append(event) }
-                self.onEvent(event)
+                self.onEvent(self, event)
             }
         )
     }
@@ -45,6 +47,7 @@ final class SyncWitness: Sendable {
                     state.now += duration
                 }
                 try Task.checkCancellation()
+                if self.state.withLock(\.isOver) { try await Task.sleep(for: .seconds(600)) }
                 await Task.yield()
             },
             uptime: { self.state.withLock { $0.now } },
@@ -97,7 +100,7 @@ extension SyncWitness {
     ) async -> SyncWitness {
         let (stream, ended) = AsyncStream<Void>.makeStream()
         let count = Mutex(0)
-        let witness = SyncWitness { event in
+        let witness = SyncWitness { witness, event in
             switch event {
             case .finished, .failed:
                 let round = count.withLock { count in
@@ -105,7 +108,10 @@ extension SyncWitness {
                     return count
                 }
                 change(round)
-                if round >= rounds { ended.yield() }
+                if round >= rounds {
+                    witness.state.withLock { $0.isOver = true }
+                    ended.yield()
+                }
             default: break
             }
         }
