@@ -2,8 +2,6 @@ import CLinux
 import Glibc
 import Library
 import Logging
-import Playback
-import QueueEngine
 import SubsonicKit
 import Synchronization
 
@@ -42,49 +40,21 @@ enum Launch {
         let plays = try await SavedScrobbles.load(from: store, server: source.id)
         let extras = try await source.listeningExtras(configuration)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
-        let playerClosed = Semaphore()
-        let player = try MPVPlayer(
-            PlayerConfiguration(
-                outputs: configuration.outputs,
-                cacheDirectory: configuration.cacheDirectory + "/audio",
-                cacheLimit: configuration.cacheLimit,
-                tapLibrary: configuration.tapLibrary,
-                isTimed: configuration.isTimed,
-                starvationLimit: configuration.starvationLimit,
-                stopsWithoutDevice: configuration.stopsWithoutDevice,
-                findsDevices: configuration.findsDevices
-            ),
+        let factory = PartitionFactory(
+            configuration: configuration,
+            store: store,
+            core: core,
+            log: log,
             transport: source.audioTransport,
-            log: log
-        ) { event in
-            if event == .closed { playerClosed.signal() }
-            core.post { $0.defaultPartition.handle(event) }
-        }
-
+            source: { song, library in source.audio(song, library) },
+            absentSource: { source.audio($0) }
+        )
+        let player = try factory.makePlayer("default")
         let listeners = try open(configuration, log)
         let sync = Mutex<[Task<Void, Never>]>([])
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
-            let partition = Partition(
-                name: "default",
-                queue: queue(configuration, saved.archive),
-                player: player,
-                outputs: configuration.outputs.map(OutputState.init),
-                volume: 100,
-                songs: songs,
-                log: log,
-                source: { song, library in source.audio(song, library) },
-                schedule: { delay, action in
-                    core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
-                }
-            )
-            partition.configureSound(configuration.replayGain, configuration.loudness)
-            partition.songsAhead = configuration.songsAhead
-            partition.findsDevices = configuration.findsDevices
-            partition.absentSource = { source.audio($0) }
-            partition.saver = PartitionSaver(partition, QueueWriter(store, partition: "default", saved: saved)) {
-                core.post($0)
-            }
+            let partition = factory.make("default", player, saved, songs)
             // Before the first client is served, and before any sound.
             partition.restore(saved, pauses: configuration.restorePaused)
             let server = Server(
@@ -128,18 +98,7 @@ enum Launch {
         let tasks = sync.withLock { $0 }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
-        // What was fetched of a song is written down, and raw outputs get their last samples.
-        playerClosed.wait(atMost: .seconds(3))
-    }
-
-    private static func queue(_ configuration: Configuration, _ saved: QueueArchive?) -> Queue {
-        let rules = QueueConfiguration(
-            mode: configuration.queueMode,
-            jump: configuration.jump,
-            maximumLength: configuration.maxPlaylistLength
-        )
-        let seed = UInt64.random(in: .min ... .max)
-        return saved.map { Queue($0, configuration: rules, seed: seed) } ?? Queue(configuration: rules, seed: seed)
+        factory.players.wait(atMost: .seconds(3))
     }
 
     /// Opens all listeners. Of the default addresses one is enough: a machine may lack IPv6, or a session directory.
@@ -165,23 +124,5 @@ enum Launch {
         }
         if listeners.isEmpty, let failure { throw failure }
         return listeners
-    }
-}
-
-extension OutputState {
-    init(_ output: OutputConfiguration) {
-        let plugin =
-            switch output.kind {
-            case .device(let driver, _): driver ?? "default"
-            case .null: "null"
-            case .file: "file"
-            case .fifo: "fifo"
-            case .tcp: "snapcast"
-            case .stream: "httpd"
-            }
-        self.init(name: output.name, plugin: plugin, isEnabled: output.enabled, hasVolume: output.mixer != .none)
-        guard case .device(let driver, let device) = output.kind else { return }
-        isDevice = true
-        if let driver, let device { self.device = "\(driver)/\(device)" }
     }
 }
