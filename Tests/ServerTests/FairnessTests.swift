@@ -1,5 +1,6 @@
 import Library
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -69,5 +70,44 @@ import Testing
                 names.map { $0[...] }
             )
         )
+    }
+
+    /// Of twenty clients that read long listings, one gets its piece between two looks at the sockets: who asks for little
+    /// waits for one of them, and not for twenty.
+    @Test func longListingsTakeTurns() throws {
+        let server = try TestServer((0..<5000).map { SongRecord(songID: "\($0)", uri: "Folder/\($0).flac") })
+        let other = try server.client()
+        let port = server.port
+        let isOver = Atomic(false)
+        let served = Mutex<[Int]>([])
+        let threads = (0..<20).compactMap { _ in
+            TestThread {
+                guard let reader = try? MPDTestClient(port: port) else { return }
+                reader.send(String(repeating: "listallinfo\n", count: 5000))
+                while !isOver.load(ordering: .relaxed), reader.discard() {}
+            }
+        }
+        #expect(threads.count == 20)
+        // Whether all are at their listings; then how many got something between this call and the next.
+        for _ in 0..<2000 where served.withLock({ $0.count }) < 200 {
+            server.core.post { server in
+                let before = server.connections.mapValues { ($0.id, $0.lastActivity) }
+                guard server.connections.values.count(where: \.isAtLength) > 10 else { return }
+                server.core.post { server in
+                    let count = server.connections.count { descriptor, connection in
+                        before[descriptor].map { $0.0 == connection.id && $0.1 != connection.lastActivity } ?? false
+                    }
+                    served.withLock { $0.append(count) }
+                }
+            }
+            #expect(try other.ask("ping") == ["OK"])
+        }
+        isOver.store(true, ordering: .relaxed)
+        for thread in threads { thread.join() }
+        let counts = served.withLock { $0 }
+        #expect(counts.count >= 200)
+        #expect(counts.contains { $0 > 0 })
+        // A listing may end and the next one begin, and the pings count too.
+        #expect(counts.reduce(0, +) <= 3 * counts.count, "\(counts)")
     }
 }

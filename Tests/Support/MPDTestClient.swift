@@ -125,6 +125,12 @@ public final class MPDTestClient {
     /// Says that nothing more will be sent.
     public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+    /// Waits for bytes and throws them away; false when there are none any more.
+    public func discard() -> Bool {
+        buffer.removeAll(keepingCapacity: true)
+        return (try? fill()) != nil
+    }
+
     private func fill() throws {
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         let count = unsafe chunk.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }

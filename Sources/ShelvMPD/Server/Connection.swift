@@ -77,6 +77,9 @@ final class Connection {
     private(set) var isLeaving = false
     private(set) var isClosed = false
 
+    /// How long the core works for one client before it is the others' turn: about a piece of a long reply.
+    static let share = Duration.microseconds(250)
+
     /// Unread reply bytes beyond which no further request is taken.
     static let outputHighWater = 64 * 1024
 
@@ -92,6 +95,14 @@ final class Connection {
 
     /// Whether a further request, or a further piece of a long reply, may add to the output.
     var hasRoom: Bool { pendingOutput < Self.outputHighWater }
+
+    /// Whether what is under way is a piece of something longer.
+    var isAtLength: Bool {
+        switch progress {
+        case .streaming, .adding: true
+        case .ready, .running, .waitingForWorker, .waitingForPartition: false
+        }
+    }
 
     // MARK: Input
 
@@ -138,7 +149,8 @@ final class Connection {
             sentCount += count
             lastActivity = .now
         }
-        reply.bytes.removeAll(keepingCapacity: reply.bytes.count <= Self.outputHighWater)
+        // A piece of a long reply ends with a whole line, a little behind the mark.
+        reply.bytes.removeAll(keepingCapacity: reply.bytes.count <= 2 * Self.outputHighWater)
         sentCount = 0
         return true
     }
@@ -164,7 +176,7 @@ final class Connection {
     /// Watches for what can be used: readable unless the client must read first, writable while output waits.
     func updateWatch(_ loop: EventLoop) {
         var wanted: UInt32 = 0
-        if pendingOutput > 0 { wanted |= EPOLLOUT.rawValue }
+        if pendingOutput > 0, !isQueued { wanted |= EPOLLOUT.rawValue }
         if takesInput { wanted |= EPOLLIN.rawValue }
         // A client that went away while we work for it is noticed by EPOLLHUP, which is always watched.
         guard wanted != watched else { return }

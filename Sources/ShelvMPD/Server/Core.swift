@@ -45,11 +45,16 @@ actor Core: EventLoopOwner {
 
     nonisolated func loopTimeout() -> Int32 {
         assumeIsolated { core in
+            if core.server?.hasUnfinished == true { return 0 }
             guard let due = core.server?.timers.nextDue else { return -1 }
             let wait = Instant.now.duration(to: due).nanoseconds
             // Rounded up: waking too early would only go round once more.
             return wait <= 0 ? 0 : Int32(clamping: (wait + 999_999) / 1_000_000)
         }
+    }
+
+    nonisolated func loopTurnBegan() {
+        assumeIsolated { $0.server?.turnBegan() }
     }
 
     nonisolated func loopReady(_ descriptor: CInt, _ events: UInt32) {

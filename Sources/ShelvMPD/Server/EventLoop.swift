@@ -6,6 +6,8 @@ import Synchronization
 protocol EventLoopOwner: AnyObject, Sendable {
     /// How long the loop may sleep, in milliseconds; -1 means until something happens.
     func loopTimeout() -> Int32
+    /// The loop has looked for events, and now comes what is to be done about them.
+    func loopTurnBegan()
     /// A watched descriptor has these epoll events.
     func loopReady(_ descriptor: CInt, _ events: UInt32)
     /// All events and all posted work of this turn are done.
@@ -132,6 +134,7 @@ final class EventLoop: SerialExecutor {
                 unsafe epoll_wait(epoll, $0.baseAddress, Int32(capacity), timeout)
             }
             let ready = max(0, Int(count))
+            owner.loopTurnBegan()
             // Emptied before the inbox: a signal that comes after it means work that came after it.
             if unsafe events[..<ready].contains(where: { unsafe $0.data.fd == wake }) {
                 var drained: UInt64 = 0

@@ -14,8 +14,7 @@ extension Server {
             return
         }
         keepOrYieldPartition(connection, outcome)
-        if outcome == .shareUsedUp { queue(connection) }
-        connection.updateWatch(core.loop)
+        if outcome == .shareUsedUp { queue(connection) } else { connection.updateWatch(core.loop) }
     }
 
     private enum Outcome {
@@ -32,13 +31,21 @@ extension Server {
     /// Does what can be done now, in fair measure: a client that pipelines without end, or that asks for replies without
     /// end, must not keep the others waiting.
     private func work(_ connection: Connection) -> Outcome {
-        let end = Instant.now.advanced(by: .milliseconds(1))
+        var now = Instant.now
+        let end = now.advanced(by: Connection.share)
         while true {
             var outcome: Outcome?
             while outcome == nil, connection.hasRoom {
+                if connection.isAtLength, now >= turnEnd {
+                    outcome = .shareUsedUp
+                    break
+                }
                 if !advance(connection) {
                     outcome = .idle
-                } else if Instant.now >= end {
+                    break
+                }
+                now = .now
+                if now >= end {
                     outcome = .shareUsedUp
                 }
             }

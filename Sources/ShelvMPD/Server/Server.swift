@@ -74,8 +74,10 @@ final class Server {
     private var pendingEvents: Subsystems = []
     /// The same for single clients.
     private var privateEvents: [Connection.ID: Subsystems] = [:]
-    /// Connections that have used up their share of this turn.
+    /// Connections that have used up their share, in the order in which they get the next one.
     private var unfinished: [Connection.ID] = []
+    /// From when on nothing long is begun in this turn of the loop.
+    private(set) var turnEnd = Instant.now
     /// Listeners with clients at the door.
     private var knocking: [Listener] = []
 
@@ -145,7 +147,8 @@ final class Server {
                     connection.closeAfterFlush()
                 }
             }
-            serve(connection)
+            // The next piece of a long reply takes its place in the line: it is the short ones that must not wait.
+            if connection.isAtLength { queue(connection) } else { serve(connection) }
         } else if let listener = listeners[descriptor] {
             // At the end of the turn: a new client may get the number of a descriptor that was closed in this turn, and
             // must not get the events that are still on their way for that one.
@@ -161,27 +164,39 @@ final class Server {
         readers[descriptor] = action
     }
 
+    /// Whether there is something to be done without waiting for a socket.
+    var hasUnfinished: Bool { !unfinished.isEmpty }
+
+    /// A turn of the loop begins.
+    func turnBegan() { turnEnd = Instant.now.advanced(by: Self.turnShare) }
+
     func turnEnded() {
         for listener in knocking { accept(listener) }
         knocking = []
+        serveUnfinished()
         deliverEvents()
-        guard !unfinished.isEmpty else { return }
-        let ids = unfinished
-        unfinished = []
-        // Round again after a look at the other sockets.
-        core.post { server in
-            for id in ids {
-                guard let connection = server.connection(id) else { continue }
-                connection.isQueued = false
-                server.serve(connection)
-            }
-        }
     }
 
-    /// Puts the connection back in line; it has had its share of this turn.
+    /// How long the core is at work before it looks at its sockets again, unless single commands take longer.
+    private static let turnShare = Duration.microseconds(500)
+
+    /// Gives the first in the line its share. Only the first: whoever has little to ask waits for one share, not for one of
+    /// each who asks for much.
+    private func serveUnfinished() {
+        guard !unfinished.isEmpty else { return }
+        let id = unfinished.removeFirst()
+        guard let connection = connection(id) else { return }
+        connection.isQueued = false
+        turnEnd = max(turnEnd, Instant.now.advanced(by: Connection.share))
+        serve(connection)
+    }
+
+    /// Puts the connection in the line; it has had its share of this turn.
     func queue(_ connection: Connection) {
+        guard !connection.isQueued else { return }
         connection.isQueued = true
         unfinished.append(connection.id)
+        connection.updateWatch(core.loop)
     }
 
     private func accept(_ listener: Listener) {
