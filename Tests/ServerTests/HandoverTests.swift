@@ -30,7 +30,10 @@ import Testing
     /// Saves what has changed, without waiting for it to become old enough.
     private static func saves(_ server: ListeningServer, _ expected: PlayQueue) async -> Bool {
         await until {
-            server.server.onCore { $0.playQueue?.save() }
+            server.server.onCore { server in
+                server.playQueue?.pace.serverAnswers()
+                server.playQueue?.save()
+            }
             return server.remote.queue == expected
         }
     }
@@ -39,6 +42,7 @@ import Testing
     private static func rests(_ server: ListeningServer) async -> Bool {
         await until {
             server.server.onCore { server in
+                server.playQueue?.pace.serverAnswers()
                 server.playQueue?.save()
                 return server.playQueue?.isAtRest == true
             } == true

@@ -168,8 +168,8 @@ final class ListeningServer {
         while monotonicMilliseconds() < deadline {
             let isDone = server.onCore { server -> Bool in
                 guard let scrobbler = server.scrobbler else { return true }
-                scrobbler.serverAnswers()
-                return scrobbler.waiting.isEmpty && !scrobbler.isUnderWay
+                scrobbler.pace.serverAnswers()
+                return scrobbler.waiting.isEmpty && !scrobbler.pace.isUnderWay
             }
             if isDone == true { return true }
             try? await Task.sleep(for: .milliseconds(2))

@@ -67,10 +67,10 @@ final class MarkServer {
         while monotonicMilliseconds() < deadline {
             let isDone = server.onCore { server -> Bool in
                 let marks = server.marks
-                marks.serverAnswers()
+                marks.pace.serverAnswers()
                 for key in marks.work.doubtful.keys { marks.work.doubtful[key]?.notBefore = .now }
-                marks.workSoon()
-                return marks.perform != nil && marks.book.pending.isEmpty && !marks.work.isUnderWay
+                marks.pace.soon()
+                return marks.perform != nil && marks.book.pending.isEmpty && !marks.pace.isUnderWay
             }
             if isDone == true { return true }
             try? await Task.sleep(for: .milliseconds(2))

@@ -53,7 +53,7 @@ import Testing
                 client = try server.client()
             case 3:
                 // As if time had passed: what waits is tried again.
-                server.server.onCore { $0.playlists.serverAnswers() }
+                server.server.onCore { $0.playlists.pace.serverAnswers() }
             default:
                 let command = model.edit(&random)
                 #expect(try client.ask(command) == ["OK"], "\(label): \(command)")

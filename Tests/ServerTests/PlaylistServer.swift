@@ -62,11 +62,11 @@ final class PlaylistServer {
             let isDone = server.onCore { server -> Bool in
                 let shelf = server.playlists
                 for key in shelf.records.keys { shelf.records[key]?.notBefore = nil }
-                shelf.serverAnswers()
+                shelf.pace.serverAnswers()
                 guard shelf.perform != nil else { return false }
-                let isDone = shelf.records.values.allSatisfy(\.edits.isEmpty) && !shelf.work.isUnderWay
-                if !isDone { shelf.workSoon() }
-                return isDone && !shelf.work.isScheduled && !shelf.work.wantsRefresh
+                let isDone = shelf.records.values.allSatisfy(\.edits.isEmpty) && !shelf.pace.isUnderWay
+                if !isDone { shelf.pace.soon() }
+                return isDone && !shelf.pace.isScheduled && !shelf.work.wantsRefresh
             }
             if isDone == true { return true }
             try? await Task.sleep(for: .milliseconds(2))

@@ -228,7 +228,7 @@ import Testing
         #expect(try client.ask("playlistadd Mix c") == ["OK"])
         loseAnswers(remote, to: "createPlaylist")
         _ = waitUntil(milliseconds: 300) {
-            server.server.onCore { $0.playlists.serverAnswers() }
+            server.server.onCore { $0.playlists.pace.serverAnswers() }
             return remote.lists.contains { $0.songs.contains("b") }
         }
         remote.onCall { _, _ in nil }

@@ -237,7 +237,7 @@ import Testing
                 mayBeLost.formUnion(server.witness.played.dropFirst(before))
                 try await restart()
                 server.plays(40)
-            case 4: server.server.onCore { $0.scrobbler?.serverAnswers() }
+            case 4: server.server.onCore { $0.scrobbler?.pace.serverAnswers() }
             case 5: #expect(try server.ask("next"))
             case 6: #expect(try server.ask("seekcur \(Int.random(in: 0...50, using: &random))"))
             case 7: #expect(try server.ask("play \(Int.random(in: 0..<26, using: &random))"))

@@ -20,14 +20,12 @@ final class PlayQueueKeeper {
     private unowned let server: Server
     private let partition: Partition
     private var perform: ((PlayQueueJob) -> Void)?
+    let pace = DeliveryPace()
     private var hasChanges = false
-    private var isScheduled = false
-    private var isUnderWay = false
     private var isFinished = false
     /// What was restored at the start, which is no news; until there is somebody to be told.
     private var start: PlayQueueMoment?
     private var isSupported = true
-    private var failures = 0
     /// What another device has saved last.
     private(set) var foreign: PlayQueue?
     /// What was given out last to be loaded.
@@ -48,7 +46,8 @@ final class PlayQueueKeeper {
     /// Begins: there is somebody to carry things out.
     func connect(_ perform: @escaping (PlayQueueJob) -> Void) {
         self.perform = perform
-        isUnderWay = true
+        pace.connect(to: server) { [unowned self] in save() }
+        pace.began()
         if let start { perform(.know(start)) }
         start = nil
         perform(.look(isStart: true))
@@ -60,28 +59,19 @@ final class PlayQueueKeeper {
     private func noteChange() {
         guard isSupported else { return }
         hasChanges = true
-        schedule(after: Self.delay)
-    }
-
-    private func schedule(after delay: Duration) {
-        guard !isScheduled, !isFinished else { return }
-        isScheduled = true
-        _ = server.timers.schedule(at: .now.advanced(by: delay)) { server in
-            server.playQueue?.isScheduled = false
-            server.playQueue?.save()
-        }
+        pace.soon(after: Self.delay)
     }
 
     func save() {
-        guard hasChanges, !isUnderWay, let perform else { return }
+        guard hasChanges, !isFinished, !pace.isUnderWay, let perform, pace.isTime() else { return }
         hasChanges = false
         guard let moment = moment() else { return }
-        isUnderWay = true
+        pace.began()
         perform(.save(moment))
     }
 
     /// Whether nothing is to be done.
-    var isAtRest: Bool { !hasChanges && !isUnderWay && (perform != nil || !isSupported) }
+    var isAtRest: Bool { !hasChanges && !pace.isUnderWay && (perform != nil || !isSupported) }
 
     /// Saves for the last time.
     func finish() {
@@ -107,24 +97,21 @@ final class PlayQueueKeeper {
 
     /// A queue was saved, or could not be.
     func wasSaved(_ result: Result<PlayQueueSaving, SubsonicError>) {
-        isUnderWay = false
+        pace.ended(lookingAfter: Self.delay)
         switch result {
         case .success(let saving):
-            failures = 0
+            pace.succeeded()
             if let replaced = saving.replaced { foreignIs(replaced) }
-            if hasChanges { schedule(after: Self.delay) }
         case .failure(let error):
-            failures += 1
             hasChanges = true
-            log.info("Cannot save the queue at the server: \(error)")
-            schedule(after: .seconds(min(300, 30 * Int64(min(failures, 100)))))
+            log.info("Cannot save the queue at the server: \(error); again in \(pace.failed(error)) s")
         }
     }
 
     /// The server keeps no queues: nothing is tried any more.
     func isNotSupported() {
         log.info("The server keeps no queues")
-        isUnderWay = false
+        pace.ended()
         isSupported = false
         hasChanges = false
         perform = nil
@@ -132,19 +119,19 @@ final class PlayQueueKeeper {
 
     /// The server has answered somebody: it is looked at again what others have saved.
     func serverAnswers() {
-        guard let perform, !isUnderWay else { return }
-        isUnderWay = true
+        pace.serverAnswers()
+        guard let perform, !pace.isUnderWay else { return }
+        pace.began()
         perform(.look(isStart: false))
     }
 
     /// What another device has saved last; nil if it was this one.
     func looked(_ result: Result<PlayQueue?, SubsonicError>, isStart: Bool) {
-        isUnderWay = false
+        pace.ended(lookingAfter: Self.delay)
         if case .success(let queue) = result {
             if let queue { foreignIs(queue) }
             if isStart, mode == .both, let queue, !hasChanges { takeOver(queue) }
         }
-        if hasChanges { schedule(after: Self.delay) }
     }
 
     private func foreignIs(_ queue: PlayQueue) {

@@ -52,14 +52,14 @@ extension MusicSource {
         rememberAuthentication()
         let began = Instant.now.advanced(by: .zero - refresh.duration)
         core.post { server in
-            server.marks.serverAnswers()
+            server.marks.pace.serverAnswers()
             if let starred = refresh.starred { server.marks.take(starred, asked: began) }
             server.marks.confirm(refresh.library)
         }
         await refreshShelves(nil, isRefresh: true, core)
         core.post { server in
-            server.playlists.serverAnswers()
-            server.scrobbler?.serverAnswers()
+            server.playlists.pace.serverAnswers()
+            server.scrobbler?.pace.serverAnswers()
             server.playQueue?.serverAnswers()
             server.stations?.look(server)
             server.playlists.wantRefresh(readsAll: true)

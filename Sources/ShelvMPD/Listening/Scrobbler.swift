@@ -24,11 +24,7 @@ final class Scrobbler {
     private var uncertainThrough: Int64
     private var sounding: Sounding?
     private var perform: ((ScrobbleJob) -> Void)?
-    private(set) var isUnderWay = false
-    private var isScheduled = false
-    private var failures = 0
-    private var notBefore: Instant?
-    private var timer: TimerQueue.ID?
+    let pace = DeliveryPace()
     /// How often the server has refused the play that is the next one.
     private var refusals = 0
 
@@ -50,7 +46,8 @@ final class Scrobbler {
     func connect(to server: Server, _ perform: @escaping (ScrobbleJob) -> Void) {
         self.server = server
         self.perform = perform
-        workSoon()
+        pace.connect(to: server) { [unowned self] in next() }
+        pace.soon()
     }
 
     // MARK: What is heard
@@ -74,81 +71,49 @@ final class Scrobbler {
         )
         waiting.append(Waiting(id: entry.id, songID: songID, time: time, isKept: false))
         // Those before it may be told at once.
-        workSoon()
+        pace.soon()
     }
 
     /// The store has what it was given so far, as it takes everything in order; what comes later says so itself.
     private func keptAll() {
         if let index = waiting.firstIndex(where: { !$0.isKept }) { waiting[index].isKept = true }
-        workSoon()
+        pace.soon()
     }
 
     /// What can be heard has changed. Only the latest is told, and only a server that can be reached.
     func sounds(_ sounding: Sounding) {
-        guard failures == 0 else { return }
+        guard pace.failures == 0 else { return }
         var sounding = sounding
         // Nobody has been told of its beginning yet.
         if let former = self.sounding, former.isNew, former.songID == sounding.songID { sounding.isNew = true }
         self.sounding = sounding
-        workSoon()
+        pace.soon()
     }
 
     // MARK: Work
 
-    /// The server has answered somebody: what waits for it need not wait longer.
-    func serverAnswers() {
-        guard failures > 0 else { return }
-        failures = 0
-        notBefore = nil
-        workSoon()
-    }
-
-    private func workSoon() {
-        guard perform != nil, let server, !isScheduled else { return }
-        isScheduled = true
-        server.core.post { server in
-            server.scrobbler?.isScheduled = false
-            server.scrobbler?.next()
-        }
-    }
-
     private func next() {
-        guard let perform, !isUnderWay else { return }
+        guard let perform else { return }
         if let sounding {
             self.sounding = nil
-            isUnderWay = true
+            pace.began()
             return perform(.sounding(sounding))
         }
         let ready = waiting.prefix(Self.batch).prefix { $0.isKept }
-        guard !ready.isEmpty else { return }
-        if let notBefore, Instant.now < notBefore { return wait(until: notBefore) }
-        isUnderWay = true
+        guard !ready.isEmpty, pace.isTime() else { return }
+        pace.began()
         perform(.submit(Array(ready), uncertain: ready.count { $0.id <= uncertainThrough }))
     }
 
-    private func wait(until moment: Instant) {
-        guard let server else { return }
-        if let timer { server.timers.cancel(timer) }
-        timer = server.timers.schedule(at: moment) { server in
-            server.scrobbler?.timer = nil
-            server.scrobbler?.next()
-        }
-    }
-
     /// The server was told what can be heard, or could not be.
-    func told() {
-        isUnderWay = false
-        workSoon()
-    }
+    func told() { pace.ended() }
 
     /// What became of plays that were to be sent.
     func submitted(_ receipt: ScrobbleReceipt) {
-        isUnderWay = false
+        pace.ended()
         switch receipt {
         case .arrived(let count):
-            if failures > 0 { log.info("The server takes plays again") }
-            failures = 0
-            notBefore = nil
+            if pace.succeeded() { log.info("The server takes plays again") }
             settle(count)
         case .failed(let error, let sentThrough):
             if let sentThrough { uncertainThrough = max(uncertainThrough, sentThrough) }
@@ -162,7 +127,6 @@ final class Scrobbler {
                 failed(error)
             }
         }
-        workSoon()
     }
 
     /// The first ones are done with.
@@ -177,15 +141,10 @@ final class Scrobbler {
         }
     }
 
-    /// The server cannot be reached: everything waits, a little longer each time.
     private func failed(_ error: SubsonicError) {
-        failures += 1
         sounding = nil
-        let isRefused = error.isAuthentication
-        let seconds = min(isRefused ? 3600 : 300, (isRefused ? 60 : 5) * Int64(min(failures, 100)))
-        notBefore = Instant.now.advanced(by: .seconds(seconds))
-        let line = "Cannot tell the server what was played: \(error); again in \(seconds) s"
-        if failures == 1 { log.notice(line) } else { log.info(line) }
+        let line = "Cannot tell the server what was played: \(error); again in \(pace.failed(error)) s"
+        if pace.failures == 1 { log.notice(line) } else { log.info(line) }
     }
 }
 

@@ -67,9 +67,8 @@ enum PlaylistReceipt: Sendable {
     case failed(SubsonicError, PlaylistAttempt?)
 }
 
-/// What the shelf has under way and in mind.
+/// What the shelf has in mind.
 struct PlaylistWork {
-    var isUnderWay = false
     /// A refresh is wanted; with `readsAll` the content of lists whose changes the server does not tell, too.
     var wantsRefresh = false
     var readsAll = false
@@ -77,10 +76,4 @@ struct PlaylistWork {
     var wanted: Set<PlaylistKey> = []
     /// When the server's lists were looked at last.
     var refreshedAt: Instant?
-    var failures = 0
-    /// Before that nothing is tried, unless the server is known to answer again.
-    var notBefore: Instant?
-    var timer: TimerQueue.ID?
-    /// Whether `next` is about to be called.
-    var isScheduled = false
 }

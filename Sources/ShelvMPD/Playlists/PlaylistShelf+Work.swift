@@ -12,6 +12,7 @@ extension PlaylistShelf {
     func connect(to server: Server, _ perform: @escaping (PlaylistJob) -> Void) {
         self.server = server
         self.perform = perform
+        pace.connect(to: server) { [unowned self] in next() }
         wantRefresh(readsAll: true)
     }
 
@@ -39,7 +40,7 @@ extension PlaylistShelf {
         guard settings.isEnabled else { return }
         work.wantsRefresh = true
         if readsAll { work.readsAll = true }
-        workSoon()
+        pace.soon()
     }
 
     /// The server has given its songs other ids: what was read of its lists says nothing any more.
@@ -48,46 +49,17 @@ extension PlaylistShelf {
         wantRefresh(readsAll: true)
     }
 
-    /// The server has answered somebody: what waits for it need not wait longer.
-    func serverAnswers() {
-        guard work.failures > 0 else { return }
-        work.failures = 0
-        work.notBefore = nil
-        workSoon()
-    }
-
-    /// Looks for work at the end of this turn, so that edits that come together go together.
-    func workSoon() {
-        guard perform != nil, let server, !work.isScheduled else { return }
-        work.isScheduled = true
-        server.core.post { server in
-            server.playlists.work.isScheduled = false
-            server.playlists.next()
-        }
-    }
-
-    /// Starts the next job, if there is one and nothing is under way.
+    /// Starts the next job, if there is one.
     private func next() {
-        guard let perform, !work.isUnderWay else { return }
-        let now = Instant.now
-        if let notBefore = work.notBefore, now < notBefore { return wait(until: notBefore) }
-        if let delivery = nextDelivery(now) {
-            work.isUnderWay = true
+        guard let perform, pace.isTime() else { return }
+        if let delivery = nextDelivery(.now) {
+            pace.began()
             perform(.deliver(delivery))
         } else if work.wantsRefresh {
-            work.isUnderWay = true
+            pace.began()
             perform(.refresh(nextRefresh()))
         } else if let due = records.values.filter({ !$0.edits.isEmpty }).compactMap(\.notBefore).min() {
-            wait(until: due)
-        }
-    }
-
-    private func wait(until moment: Instant) {
-        guard let server else { return }
-        if let timer = work.timer { server.timers.cancel(timer) }
-        work.timer = server.timers.schedule(at: moment) { server in
-            server.playlists.work.timer = nil
-            server.playlists.next()
+            pace.wait(until: due)
         }
     }
 
@@ -146,7 +118,7 @@ extension PlaylistShelf {
 
     /// A refresh has ended.
     func refreshed(_ result: Result<PlaylistNews, SubsonicError>) {
-        work.isUnderWay = false
+        pace.ended()
         switch result {
         case .success(let news):
             succeeded()
@@ -156,12 +128,11 @@ extension PlaylistShelf {
             // The next use, or the next comparison of the library, asks again.
             failed(error, "Cannot look at the server's playlists")
         }
-        workSoon()
     }
 
     /// A delivery has ended.
     func delivered(_ delivery: PlaylistDelivery, _ receipt: PlaylistReceipt) {
-        work.isUnderWay = false
+        pace.ended()
         switch receipt {
         case .arrived(let playlist, let entries):
             succeeded()
@@ -182,24 +153,16 @@ extension PlaylistShelf {
                 putOff(delivery.key, error)
             }
         }
-        workSoon()
     }
 
     private func succeeded() {
-        if work.failures > 0 { log.info("The server answers again") }
-        work.failures = 0
-        work.notBefore = nil
+        if pace.succeeded() { log.info("The server answers again") }
     }
 
-    /// The server cannot be reached: everything waits, longer each time.
     private func failed(_ error: SubsonicError, _ what: String) {
-        work.failures += 1
-        let isRefused = error.isAuthentication
-        let seconds = min(isRefused ? 3600 : 300, (isRefused ? 60 : 2) << Int64(min(work.failures - 1, 10)))
-        work.notBefore = Instant.now.advanced(by: .seconds(seconds))
-        let line = "\(what): \(error); again in \(seconds) s"
+        let line = "\(what): \(error); again in \(pace.failed(error)) s"
         // Once is news; after that it is the same news.
-        if work.failures == 1 { log.notice(line) } else { log.info(line) }
+        if pace.failures == 1 { log.notice(line) } else { log.info(line) }
     }
 
     /// The server does not take this list; others go on.

@@ -37,6 +37,7 @@ final class PlaylistShelf {
     /// Carries out what has to be done at the server; one job at a time. Nil without a server.
     var perform: ((PlaylistJob) -> Void)?
     var work = PlaylistWork()
+    let pace = DeliveryPace()
 
     /// - Parameter saved: what the last run left in the store.
     init(
@@ -193,7 +194,7 @@ final class PlaylistShelf {
             whenKept: whenKept
         )
         records[key]?.edits.append(PlaylistRecord.PendingEdit(id: entry.id, edit: edit))
-        workSoon()
+        pace.soon()
     }
 
     /// Keeps a local playlist as it is now.

@@ -1,17 +1,10 @@
 import Logging
 import SubsonicKit
 
-/// What the keeper has under way and in mind.
+/// What the keeper has in mind.
 struct MarkWork {
-    var isUnderWay = false
-    /// Whether `next` is about to be called.
-    var isScheduled = false
-    var failures = 0
-    /// Before that nothing is tried, unless the server is known to answer again.
-    var notBefore: Instant?
     /// Acts that may have been refused by accident: how often, and the moment before which they are not tried again.
     var doubtful: [MarkKey: (times: Int, notBefore: Instant)] = [:]
-    var timer: TimerQueue.ID?
     /// What the server does not take, as was told in the log.
     var told: Set<String> = []
 }
@@ -27,66 +20,39 @@ extension MarkKeeper {
     func connect(to server: Server, _ perform: @escaping (MarkDelivery) -> Void) {
         self.server = server
         self.perform = perform
-        workSoon()
+        pace.connect(to: server) { [unowned self] in next() }
+        pace.soon()
     }
 
-    /// The server has answered somebody: what waits for it need not wait longer.
-    func serverAnswers() {
-        guard work.failures > 0 else { return }
-        work.failures = 0
-        work.notBefore = nil
-        workSoon()
-    }
-
-    /// Looks for work at the end of this turn, so that acts that come together go together.
-    func workSoon() {
-        guard perform != nil, let server, !work.isScheduled else { return }
-        work.isScheduled = true
-        server.core.post { server in
-            server.marks.work.isScheduled = false
-            server.marks.next()
-        }
-    }
-
-    /// Starts the next delivery, if there is one and nothing is under way.
+    /// Starts the next delivery, if there is one.
     private func next() {
-        guard let perform, !work.isUnderWay, !book.pending.isEmpty else { return }
+        guard let perform, !book.pending.isEmpty, pace.isTime() else { return }
         let now = Instant.now
-        if let notBefore = work.notBefore, now < notBefore { return wait(until: notBefore) }
         let doubtful = work.doubtful
         var items: [MarkDelivery.Item] = []
         change { book in
             items = book.oldest(Self.most) { key in doubtful[key].map { $0.notBefore <= now } ?? true }
         }
         if items.isEmpty {
-            if let due = work.doubtful.values.map(\.notBefore).min() { wait(until: due) }
+            if let due = work.doubtful.values.map(\.notBefore).min() { pace.wait(until: due) }
             return
         }
-        work.isUnderWay = true
+        pace.began()
         perform(MarkDelivery(items: items))
-    }
-
-    private func wait(until moment: Instant) {
-        guard let server else { return }
-        if let timer = work.timer { server.timers.cancel(timer) }
-        work.timer = server.timers.schedule(at: moment) { server in
-            server.marks.work.timer = nil
-            server.marks.next()
-        }
     }
 
     /// A delivery has ended.
     func delivered(_ delivery: MarkDelivery, _ receipts: [MarkReceipt]) {
-        work.isUnderWay = false
+        pace.ended()
         var done: [MarkDelivery.Item] = []
         for (item, receipt) in zip(delivery.items, receipts) {
             switch receipt {
             case .arrived:
-                succeeded()
+                pace.succeeded()
                 close(item, isTaken: true)
                 done.append(item)
             case .refused(let reason, let isCertain):
-                succeeded()
+                pace.succeeded()
                 guard isCertain || isOver(item) else { continue }
                 tell(item, reason)
                 close(item, isTaken: false)
@@ -95,7 +61,6 @@ extension MarkKeeper {
             }
         }
         if !done.isEmpty { settle(done) }
-        workSoon()
     }
 
     /// Whether an act was refused often enough.
@@ -135,18 +100,9 @@ extension MarkKeeper {
         }
     }
 
-    private func succeeded() {
-        work.failures = 0
-        work.notBefore = nil
-    }
-
-    /// The server cannot be reached: everything waits, two seconds longer each time.
     private func failed(_ error: SubsonicError) {
-        work.failures += 1
-        let isRefused = error.isAuthentication
-        let seconds = min(isRefused ? 3600 : 300, (isRefused ? 60 : 2) * Int64(work.failures))
-        work.notBefore = Instant.now.advanced(by: .seconds(seconds))
+        let seconds = pace.failed(error)
         let line = "Cannot bring stars and ratings to the server; they are kept: \(error); again in \(seconds) s"
-        if work.failures == 1 { log.notice(line) } else { log.info(line) }
+        if pace.failures == 1 { log.notice(line) } else { log.info(line) }
     }
 }

@@ -22,6 +22,7 @@ final class MarkKeeper {
     /// Carries out what has to be done at the server; one delivery at a time. Nil without a server.
     var perform: ((MarkDelivery) -> Void)?
     var work = MarkWork()
+    let pace = DeliveryPace()
     /// How many answers of the server are being worked in.
     private(set) var reworking = 0
 
@@ -135,7 +136,7 @@ final class MarkKeeper {
             )
             book.note(act.act, act.key, id: entry.id, base: base)
         }
-        if !acts.isEmpty { workSoon() }
+        if !acts.isEmpty { pace.soon() }
     }
 
     private func rows(_ keys: [MarkKey]) -> [(key: MarkKey, mark: Mark, uri: [UInt8]?)] {
