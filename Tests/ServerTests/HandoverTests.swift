@@ -188,12 +188,12 @@ import Testing
 
     @Test func withoutTheServerItIsSavedLater() async throws {
         let remote = ScriptedListener(.navidrome)
-        remote.onCall { _ in .before }
+        remote.onCall { _, _ in .unreachable }
         let (server, _) = try await Self.server(remote)
         defer { server.kill() }
         #expect(try server.ask("add a"))
         #expect(await Self.until { !remote.calls.isEmpty })
-        remote.onCall { _ in nil }
+        remote.onCall { _, _ in nil }
         #expect(await Self.saves(server, PlayQueue(songIDs: ["a"], current: 0, position: 0)))
     }
 }

@@ -35,15 +35,6 @@ final class ScriptedListener: SubsonicCalling {
         var time: Int64
     }
 
-    /// What may go wrong with a call.
-    enum Fault: Sendable {
-        /// It does not arrive.
-        case before
-        /// It arrives, but its answer does not.
-        case after
-        case error(SubsonicError)
-    }
-
     fileprivate struct State {
         var habits: Habits
         var plays: [Play] = []
@@ -55,11 +46,10 @@ final class ScriptedListener: SubsonicCalling {
         var stations: [RadioStation] = []
         var lastStation = 0
         var similar: [String: [String]] = [:]
-        var calls: [String] = []
+        var calls = ScriptedCalls()
         var forms = 0
         /// Nothing arrives any more.
         var isCut = false
-        var fault: @Sendable (_ method: String) -> Fault? = { _ in nil }
     }
     private let state: Mutex<State>
 
@@ -74,12 +64,12 @@ final class ScriptedListener: SubsonicCalling {
     var queueSaves: Int { state.withLock { $0.queueSaves } }
     var stations: [RadioStation] { state.withLock { $0.stations } }
     /// Methods, in order.
-    var calls: [String] { state.withLock { $0.calls } }
+    var calls: [String] { state.withLock { $0.calls.all } }
     /// Calls that were sent as forms.
     var forms: Int { state.withLock { $0.forms } }
 
     /// Asked before each call.
-    func onCall(_ fault: @escaping @Sendable (_ method: String) -> Fault?) { state.withLock { $0.fault = fault } }
+    func onCall(_ rule: @escaping ScriptedFault.Rule) { state.withLock { $0.calls.rule = rule } }
 
     /// Lets nothing arrive until this is called again: what a process sends after its end.
     func cut(_ isCut: Bool) { state.withLock { $0.isCut = isCut } }
@@ -106,24 +96,13 @@ final class ScriptedListener: SubsonicCalling {
         _ parameters: [(String, String)],
         post: Bool
     ) async throws(SubsonicError) -> Envelope {
-        let lost = SubsonicError.transport(TransportError(.receive, "lost"))
-        let (fault, body) = state.withLock { state -> (Fault?, String) in
-            state.calls.append(method)
+        let (fault, body) = state.withLock { state -> (ScriptedFault?, String?) in
             if post { state.forms += 1 }
-            let fault = state.isCut ? .before : state.fault(method)
-            switch fault {
-            case .before, .error: return (fault, "")
-            case .after, nil: return (fault, state.answer(method, parameters))
-            }
+            let asked = state.calls.begin(method)
+            let fault = state.isCut ? .unreachable : asked
+            return (fault, fault.arrives ? state.answer(method, parameters) : nil)
         }
-        await Task.yield()
-        switch fault {
-        case .before: throw SubsonicError.transport(TransportError(.connect, "refused"))
-        case .after: throw lost
-        case .error(let error): throw error
-        case nil: break
-        }
-        return try Envelope(scripted: body)
+        return try await ScriptedCalls.deliver(body, fault)
     }
 }
 

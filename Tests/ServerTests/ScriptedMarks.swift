@@ -17,21 +17,12 @@ final class ScriptedMarks: SubsonicCalling {
         var dropsZero = false
     }
 
-    enum Fault: Sendable {
-        /// It does not arrive.
-        case before
-        /// It arrives, but its answer does not.
-        case after
-        case error(SubsonicError)
-    }
-
     fileprivate struct State {
         var habits: Habits
         var stars: [String: Int64] = [:]
         var ratings: [String: Int] = [:]
         var clock: Int64 = 1_700_000_000
-        var calls: [String] = []
-        var fault: @Sendable (_ number: Int, _ method: String) -> Fault? = { _, _ in nil }
+        var calls = ScriptedCalls()
     }
     private let state: Mutex<State>
 
@@ -42,18 +33,16 @@ final class ScriptedMarks: SubsonicCalling {
     /// 1...5 by id.
     var ratings: [String: Int] { state.withLock { $0.ratings } }
     /// Methods with parameters, in order.
-    var calls: [String] { state.withLock { $0.calls } }
+    var calls: [String] { state.withLock { $0.calls.all } }
     /// Those that change something.
     var changes: [String] {
         calls.filter { call in ["star ", "unstar ", "setRating "].contains { call.hasPrefix($0) } }
     }
 
-    func forgetCalls() { state.withLock { $0.calls = [] } }
+    func forgetCalls() { state.withLock { $0.calls.forget() } }
 
-    /// Asked before each call, with its number from 1.
-    func onCall(_ fault: @escaping @Sendable (_ number: Int, _ method: String) -> Fault?) {
-        state.withLock { $0.fault = fault }
-    }
+    /// Asked before each call.
+    func onCall(_ rule: @escaping ScriptedFault.Rule) { state.withLock { $0.calls.rule = rule } }
 
     /// Another client stars, or takes the star away.
     func star(_ id: String, _ isStarred: Bool = true) {
@@ -64,21 +53,12 @@ final class ScriptedMarks: SubsonicCalling {
     func rate(_ id: String, _ rating: Int) { state.withLock { $0.ratings[id] = rating == 0 ? nil : rating } }
 
     func call(_ method: String, _ parameters: [(String, String)]) async throws(SubsonicError) -> Envelope {
-        let (fault, body) = state.withLock { state -> (Fault?, String) in
-            state.calls.append(([method] + parameters.map { "\($0.0)=\($0.1)" }).joined(separator: " "))
-            let fault = state.fault(state.calls.count, method)
-            switch fault {
-            case .before, .error: return (fault, "")
-            case .after, nil: return (fault, state.answer(method, parameters))
-            }
+        let text = ([method] + parameters.map { "\($0.0)=\($0.1)" }).joined(separator: " ")
+        let (fault, body) = state.withLock { state -> (ScriptedFault?, String?) in
+            let fault = state.calls.begin(method, noting: text)
+            return (fault, fault.arrives ? state.answer(method, parameters) : nil)
         }
-        await Task.yield()
-        switch fault {
-        case .before, .after: throw .transport(TransportError(.receive, "lost"))
-        case .error(let error): throw error
-        case nil: break
-        }
-        return try Envelope(scripted: body)
+        return try await ScriptedCalls.deliver(body, fault)
     }
 }
 

@@ -87,16 +87,6 @@ final class ScriptedPlaylists: SubsonicCalling {
         ]
     }
 
-    /// What happens to a call instead of the usual.
-    enum Fault: Sendable {
-        /// It does not arrive.
-        case before
-        /// It arrives, but its answer does not.
-        case after
-        /// It is answered like this.
-        case error(SubsonicError)
-    }
-
     fileprivate struct State {
         var habits: Habits
         var lists: [List] = []
@@ -104,8 +94,7 @@ final class ScriptedPlaylists: SubsonicCalling {
         var clock: Int64 = 1_700_000_000
         /// Songs that the server does not know: left out.
         var unknownSongs: Set<String> = []
-        var calls: [String] = []
-        var fault: @Sendable (_ number: Int, _ method: String) -> Fault? = { _, _ in nil }
+        var calls = ScriptedCalls()
         var connectionsBroken = 0
         var longestQuery = 0
     }
@@ -119,17 +108,15 @@ final class ScriptedPlaylists: SubsonicCalling {
 
     var lists: [List] { state.withLock { $0.lists } }
     /// Methods, in order.
-    var calls: [String] { state.withLock { $0.calls } }
+    var calls: [String] { state.withLock { $0.calls.all } }
     var connectionsBroken: Int { state.withLock { $0.connectionsBroken } }
     /// The most parameters of a call that was no form.
     var longestQuery: Int { state.withLock { $0.longestQuery } }
 
-    func forgetCalls() { state.withLock { $0.calls = [] } }
+    func forgetCalls() { state.withLock { $0.calls.forget() } }
 
-    /// Asked before each call, with its number from 1.
-    func onCall(_ fault: @escaping @Sendable (_ number: Int, _ method: String) -> Fault?) {
-        state.withLock { $0.fault = fault }
-    }
+    /// Asked before each call.
+    func onCall(_ rule: @escaping ScriptedFault.Rule) { state.withLock { $0.calls.rule = rule } }
 
     /// Another client changes something.
     func change(_ body: (inout [List]) -> Void) {
@@ -154,28 +141,16 @@ final class ScriptedPlaylists: SubsonicCalling {
         _ parameters: [(String, String)],
         post: Bool
     ) async throws(SubsonicError) -> Envelope {
-        let lost = SubsonicError.transport(TransportError(.receive, "lost"))
-        let (fault, body) = state.withLock { state -> (Fault?, String?) in
-            state.calls.append(method)
+        let (fault, body) = state.withLock { state -> (ScriptedFault?, String?) in
+            let fault = state.calls.begin(method)
             if !post { state.longestQuery = max(state.longestQuery, parameters.count) }
-            let fault = state.fault(state.calls.count, method)
-            switch fault {
-            case .before, .error: return (fault, nil)
-            case .after, nil: break
-            }
+            guard fault.arrives else { return (fault, nil) }
             var parameters = post && !state.habits.takesForms ? [] : parameters
             if state.habits.dropsZero { parameters.removeAll { $0.1 == "0" || $0.1.isEmpty } }
             let hasLostAll = post && !state.habits.takesForms
             return (fault, hasLostAll ? state.failed(10, "u is missing") : state.answer(method, parameters))
         }
-        await Task.yield()
-        switch fault {
-        case .before, .after: throw lost
-        case .error(let error): throw error
-        case nil: break
-        }
-        guard let body else { throw lost }
-        return try Envelope(scripted: body)
+        return try await ScriptedCalls.deliver(body, fault)
     }
 }
 

@@ -97,7 +97,7 @@ import Testing
 
     @Test func whatIsHeardWithoutTheServerIsToldLater() async throws {
         let remote = ScriptedListener()
-        remote.onCall { _ in .before }
+        remote.onCall { _, _ in .unreachable }
         var (server, folder) = try await Self.playing(remote)
         server.plays(31)
         try server.ends()
@@ -106,7 +106,7 @@ import Testing
         server.kill()
         server = try await ListeningServer(folder, remote)
         defer { server.kill() }
-        remote.onCall { _ in nil }
+        remote.onCall { _, _ in nil }
         #expect(await server.settle())
         #expect(remote.plays.map(\.songID) == ["a", "b"])
         // In one request, since the server takes several.
@@ -116,7 +116,7 @@ import Testing
     @Test func aLostAnswerMakesNoSecondPlay() async throws {
         let remote = ScriptedListener()
         let answers = Mutex(1)
-        remote.onCall { method in
+        remote.onCall { _, method in
             guard method == "scrobble" else { return nil }
             return answers.withLock { count in
                 defer { count -= 1 }
@@ -134,7 +134,7 @@ import Testing
     @Test func aSongThatTheServerDoesNotKnowHoldsUpNothing() async throws {
         let remote = ScriptedListener(.lms)
         let knows = Mutex(false)
-        remote.onCall { method in
+        remote.onCall { _, method in
             guard method == "scrobble", !knows.withLock({ $0 }) else { return nil }
             return .error(.server(ServerFailure(code: 70, message: "not found")))
         }
@@ -191,11 +191,11 @@ import Testing
         var random = SeededRandom(seed: seed)
         let remote = ScriptedListener(habits)
         let faults = Mutex((random: SeededRandom(seed: seed ^ 1), isAway: false, chance: 0))
-        remote.onCall { _ in
+        remote.onCall { _, _ in
             faults.withLock { faults in
-                if faults.isAway { return .before }
+                if faults.isAway { return .unreachable }
                 guard Int.random(in: 0..<100, using: &faults.random) < faults.chance else { return nil }
-                return Bool.random(using: &faults.random) ? .before : .after
+                return [.unreachable, .before, .after].randomElement(using: &faults.random) ?? nil
             }
         }
         var folder = try #require(TemporaryFolder())
