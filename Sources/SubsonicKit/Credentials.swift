@@ -94,6 +94,10 @@ public struct SubsonicServer: Sendable, CustomStringConvertible {
     public var mode: AuthenticationMode
     /// Whether a password in clear may be sent without TLS to other machines.
     public var allowsPlainPassword: Bool
+    /// Further addresses of the same server, to be tried in this order when `url` does not answer.
+    public var alternatives: [ServerURL] = []
+    /// What the way there needs.
+    public var connection = ConnectionSettings()
 
     public init(
         id: String,

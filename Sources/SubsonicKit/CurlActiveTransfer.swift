@@ -22,6 +22,10 @@ final class CurlActiveTransfer {
     private(set) var deadline: ContinuousClock.Instant?
     /// Whether the last known address has been tried after the host's name did not resolve.
     private var triedKnownAddress = false
+    /// The server's addresses that were asked, as far as they are known to be its; the last one is under way.
+    private var bases: [String]
+    /// What was wrong with the first of them.
+    private var failureOfFirst = ""
     private let doubtsAddress: Bool
     private let options: CurlTransportOptions
 
@@ -37,6 +41,7 @@ final class CurlActiveTransfer {
         self.doubtsAddress = doubtsAddress
         url = transfer.request.url
         form = transfer.request.form
+        bases = transfer.request.route.map { [$0.base] } ?? []
         self.easy.report(to: self)
     }
 
@@ -63,7 +68,32 @@ final class CurlActiveTransfer {
             easy.setKnownAddress("+\(origin.host):\(origin.port):\(address)")
             return start(in: multi)
         }
-        return false
+        return moves(after: code) && start(in: multi)
+    }
+
+    /// Turns to another address of the same server, if this one could not be reached and there is one that was not tried.
+    private func moves(after code: CURLcode) -> Bool {
+        guard let route = transfer.request.route, !hasHead, verdict == nil, let error = error(for: code) else {
+            return false
+        }
+        switch error.step {
+        // The request has not left: it may be sent elsewhere, also where it must not be done twice.
+        case .resolve, .connect, .tls: break
+        case .send, .receive, .cancelled, .local: return false
+        }
+        if bases.count == 1 { failureOfFirst = error.message }
+        guard let next = route.addresses.next(after: bases), transfer.request.url.hasPrefix(route.base) else {
+            return false
+        }
+        let rest = transfer.request.url.utf8.dropFirst(route.base.utf8.count)
+        let target = next + String(decoding: Array(rest), as: UTF8.self)
+        guard let place = HTTPOrigin(target) else { return false }
+        bases.append(next)
+        url = target
+        origin = place
+        form = transfer.request.form
+        triedKnownAddress = false
+        return true
     }
 
     /// Tells the receiver how it ended.
@@ -92,12 +122,15 @@ final class CurlActiveTransfer {
     /// The connection stands and the request is about to be sent. Returns whether it may.
     func willSend(to address: String) -> Bool {
         progress()
-        guard transfer.request.isConfidential, origin.scheme != "https", !HTTPOrigin.isLoopbackAddress(address) else {
+        guard transfer.request.isConfidential, origin.scheme != "https",
+            mayUseProxy || !HTTPOrigin.isLoopbackAddress(address)
+        else {
             return true
         }
+        let place = mayUseProxy ? "through a proxy" : "to \(address)"
         verdict = TransportError(
             .local,
-            "\(origin): the password is not sent in clear to \(address); use https, or allow it in the configuration"
+            "\(origin): the password is not sent in clear \(place); use https, or allow it in the configuration"
         )
         return false
     }
@@ -115,12 +148,16 @@ final class CurlActiveTransfer {
             return true
         }
         hasHead = true
-        let head = HTTPHead(
+        if let first = bases.first, let last = bases.last, bases.count > 1 {
+            transfer.request.route?.addresses.didAnswer(last, insteadOf: first, because: failureOfFirst)
+        }
+        var head = HTTPHead(
             status: parser.status,
             headers: parser.headers,
             effectiveURL: Redaction.url(url),
             isLoopback: isLoopback
         )
+        head.peer = easy.text(CURLINFO_PRIMARY_IP)
         return goesOn(transfer.receiver.transferDidReceive(head))
     }
 
@@ -158,8 +195,9 @@ final class CurlActiveTransfer {
         return bodyLength > 0 ? request.stallTimeout : request.firstByteTimeout ?? request.stallTimeout
     }
 
-    /// A proxy of the environment may stand between us and the host, so that the peer's address says nothing.
+    /// A proxy may stand between us and the host, so that the peer's address says nothing.
     private var mayUseProxy: Bool {
+        if let proxy = transfer.request.connection.proxy { return !proxy.isEmpty }
         guard !origin.isLoopbackName, !transfer.request.isConfidential || origin.scheme == "https" else { return false }
         return options.proxies.contains(origin.scheme)
     }
@@ -183,16 +221,31 @@ final class CurlActiveTransfer {
         easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         easy.set(CURLOPT_SSL_VERIFYPEER, 1)
         easy.set(CURLOPT_SSL_VERIFYHOST, 2)
-        if let file = options.certificateFile { easy.set(CURLOPT_CAINFO, file) }
+        let connection = request.connection
+        if let file = connection.certificateFile ?? options.certificateFile { easy.set(CURLOPT_CAINFO, file) }
+        if let certificate = connection.clientCertificate {
+            easy.set(CURLOPT_SSLCERT, certificate)
+            if connection.isPKCS12 {
+                easy.set(CURLOPT_SSLCERTTYPE, "P12")
+            } else {
+                easy.set(CURLOPT_SSLKEY, connection.clientKey ?? certificate)
+            }
+            if let password = connection.clientKeyPassword { easy.set(CURLOPT_KEYPASSWD, password) }
+        }
         easy.set(CURLOPT_USERAGENT, options.userAgent)
         easy.set(CURLOPT_FOLLOWLOCATION, 0)
         easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, doubtsAddress && !triedKnownAddress ? 0 : 600)
         easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request.connectTimeout))
-        // This machine is reached directly, and a password in clear goes through nobody.
-        let isDirect = origin.isLoopbackName || (request.isConfidential && origin.scheme != "https")
-        easy.set(CURLOPT_NOPROXY, isDirect ? "*" : options.noProxy)
+        if let proxy = connection.proxy {
+            easy.set(CURLOPT_NOPROXY, proxy.isEmpty ? "*" : "")
+            if !proxy.isEmpty { easy.set(CURLOPT_PROXY, proxy) }
+        } else {
+            // This machine is reached directly, and a password in clear goes through nobody.
+            let isDirect = origin.isLoopbackName || (request.isConfidential && origin.scheme != "https")
+            easy.set(CURLOPT_NOPROXY, isDirect ? "*" : options.noProxy)
+        }
 
         var lines = request.headers.map { "\($0.name): \($0.value)" }
         if let start = request.rangeStart { lines.append("Range: bytes=\(max(0, start))-") }
@@ -252,6 +305,10 @@ final class CurlActiveTransfer {
     /// What to say when nothing has come until `deadline`.
     func stallError() -> TransportError {
         let time = patience
+        // Of a stream the first byte may take its time while a server makes it.
+        if !hasHead, transfer.isWhole, let base = bases.last {
+            transfer.request.route?.addresses.didFail(base, because: "\(origin): no answer for \(time)")
+        }
         return TransportError(.receive, "\(origin): \(hasHead ? "the answer stopped" : "no answer") for \(time)")
     }
 

@@ -14,12 +14,18 @@ enum CurlFailure {
         let message = easy.message(for: code)
         let (step, what) =
             code == CURLE_OPERATION_TIMEDOUT
-            ? timeout(of: easy, message: message, hasHead: hasHead) : failure(of: code)
+            ? timeout(of: easy, message: message, hasHead: hasHead) : failure(of: code, message: message)
         return TransportError(step, "\(origin): \(what): \(message)")
     }
 
-    private static func failure(of code: CURLcode) -> (step: TransportError.Step, what: String) {
+    private static func failure(of code: CURLcode, message: String) -> (step: TransportError.Step, what: String) {
         switch code {
+        // A proxy that cannot or does not want to; only libcurl's words tell.
+        case CURLE_RECV_ERROR where message.contains("CONNECT"), CURLE_PROXY: (.connect, "the proxy does not connect")
+        // With TLS 1.3 a server looks at our certificate only after the handshake.
+        case CURLE_RECV_ERROR where message.contains("alert") && message.contains("certificate"),
+            CURLE_SEND_ERROR where message.contains("alert") && message.contains("certificate"):
+            (.tls, "TLS failed")
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: (.resolve, "address not found")
         case CURLE_COULDNT_CONNECT: (.connect, "connecting failed")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,

@@ -20,6 +20,10 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
     public var stallTimeout: Duration
     /// The same for the first byte of the body, which a transcoder may be slow to give; nil is `stallTimeout`.
     public var firstByteTimeout: Duration?
+    /// What the server at this address needs of the connection.
+    public var connection = ConnectionSettings()
+    /// The other addresses of the same server, to be tried when this one cannot be reached.
+    var route: ServerRoute?
 
     public init(
         url: String,
@@ -55,6 +59,8 @@ public struct HTTPHead: Sendable, Equatable {
     public var effectiveURL: String
     /// Whether the peer's address is a loopback one.
     public var isLoopback: Bool
+    /// The numeric address that answered, where it is known: the server's, or that of a proxy.
+    public var peer = ""
 
     public init(
         status: Int,

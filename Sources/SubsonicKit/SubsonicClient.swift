@@ -20,9 +20,11 @@ public final class SubsonicClient: SubsonicCalling {
 
     private struct State {
         var authentication: AuthenticationState
-        /// Where requests go: the configured base, or where it redirected to.
-        var base: String
+        /// Looks whether a preferred address answers again.
+        var lookout: Task<Void, Never>?
     }
+
+    private let addresses: ServerAddresses
 
     /// - Parameters:
     ///   - remembered: what `workingAuthentication` was the last time, for mode `auto`.
@@ -41,12 +43,9 @@ public final class SubsonicClient: SubsonicCalling {
         self.environment = environment
         limiter = RequestLimiter(slots: slots, now: environment.now)
         let methods = server.credentials.methods(for: server.mode)
-        state = Mutex(
-            State(
-                authentication: AuthenticationState(methods: methods, remembered: remembered),
-                base: server.url.base
-            )
-        )
+        state = Mutex(State(authentication: AuthenticationState(methods: methods, remembered: remembered)))
+        addresses = ServerAddresses(server.url, server.alternatives)
+        addresses.observe { [weak self] in self?.didChange($0) }
         if methods.contains(.token), MD5.hexDigest(of: []) == nil {
             log.error(
                 "This system's libcrypto has no MD5, so \(server.name) can only be used with a password or API key"
@@ -154,6 +153,50 @@ public final class SubsonicClient: SubsonicCalling {
         }
     }
 
+    // MARK: Addresses
+
+    deinit { state.withLock { $0.lookout }?.cancel() }
+
+    private func didChange(_ change: ServerAddresses.Change) {
+        if change.reason.isEmpty {
+            log.notice("\(server.name) answers at \(change.new) again")
+            return
+        }
+        log.notice("\(server.name) is used at \(change.new) for now: \(change.reason)")
+        state.withLock { state in
+            state.lookout?.cancel()
+            state.lookout = Task { [weak self, environment] in
+                // Seldom in the end: an address may be that of a network one has left.
+                var wait = Duration.seconds(10)
+                while !Task.isCancelled {
+                    await environment.sleep(wait)
+                    guard !Task.isCancelled, await self?.looksForPreferred() == true else { return }
+                    wait = min(wait * 2, .seconds(600))
+                }
+            }
+        }
+    }
+
+    /// Asks the addresses that are preferred to the one in use. Returns whether it is to be asked again later.
+    private func looksForPreferred() async -> Bool {
+        for base in addresses.preferred {
+            guard let way = state.withLock({ $0.authentication.method }) else { return false }
+            var request = request("ping", [], way: way, post: false, at: base)
+            request.route = nil
+            if let response = try? await transport.send(request) {
+                do throws(SubsonicError) {
+                    _ = try SubsonicAnswer.envelope(response)
+                } catch {
+                    // What a server refuses is an answer, too.
+                    guard error.serverCode != nil else { continue }
+                }
+                addresses.comeBack(to: base)
+                break
+            }
+        }
+        return !addresses.preferred.isEmpty
+    }
+
     // MARK: Media
 
     /// A signed request for `stream`, `download` or `getCoverArt`, with a fresh salt; good for one use.
@@ -217,16 +260,21 @@ public final class SubsonicClient: SubsonicCalling {
         _ method: String,
         _ parameters: [(String, String)],
         way: AuthenticationMethod,
-        post: Bool
+        post: Bool,
+        at place: String? = nil
     ) -> HTTPRequest {
         var all = server.credentials.parameters(way, salt: salt())
         all += [("v", Self.protocolVersion), ("c", Self.clientName), ("f", "json")]
         all += parameters.map { (name: $0.0, value: $0.1) }
         let query = PercentEncoding.query(all)
-        let endpoint = ServerURL.endpoint(method, at: state.withLock { $0.base })
+        let base = place ?? addresses.current
+        let endpoint = ServerURL.endpoint(method, at: base)
         // All in the body: Funkwhale reads the query or the form, not both.
         var request = post ? HTTPRequest(url: endpoint, form: query) : HTTPRequest(url: "\(endpoint)?\(query)")
         if let authorization = server.url.authorization { request.headers.append(("Authorization", authorization)) }
+        request.headers += server.connection.headers
+        request.connection = server.connection
+        request.route = ServerRoute(addresses: addresses, base: base)
         let isClear = way == .password || server.url.authorization != nil
         request.isConfidential = isClear && !server.allowsPlainPassword
         return request
@@ -259,17 +307,13 @@ public final class SubsonicClient: SubsonicCalling {
         guard !head.effectiveURL.isEmpty, head.effectiveURL != request.description,
             let base = ServerURL.base(ofAnswer: head.effectiveURL, method: method)
         else { return }
-        let isNew = state.withLock { state in
-            defer { state.base = base }
-            return state.base != base
-        }
-        if isNew { log.notice("\(server.name) has moved from \(server.url) to \(base)") }
+        if let former = addresses.learn(base) { log.notice("\(server.name) has moved from \(former) to \(base)") }
     }
 
     private func failure(_ error: TransportError, after refusal: SubsonicError?) -> SubsonicError {
         if error.step == .resolve || error.step == .connect {
             // Where it redirected to is not there any more: begin again where the user said.
-            state.withLock { $0.base = server.url.base }
+            addresses.forgetRedirect()
         }
         guard error.step == .local, let refusal else { return .transport(error) }
         return .transport(TransportError(.local, "\(refusal); \(error.message)"))

@@ -50,7 +50,7 @@ import Testing
         server.url = "http://127.0.0.1:4533"
         server.user = "me"
         server.password = .literal(Secret("secret"))
-        server.place = "f:1"
+        server.place = Place(file: "f", line: 1)
         expected.servers = [server]
         #expect(result.configuration == expected)
         #expect(result.notices.isEmpty)
@@ -426,6 +426,50 @@ import Testing
                 if value.contains(" ") && option.contains(value) { continue }
                 #expect(problems(String(option)) == [], "\(option)")
             }
+        }
+    }
+
+    @Test func theWayToAServerIsConfigured() throws {
+        let text = """
+            subsonic_server {
+                url "https://a.example.org/music/"
+                url "http://192.168.1.2:4533"
+                user me
+                password_env MUSIC_PASSWORD
+                ca_file "~/ca.pem"
+                client_certificate /c.pem
+                client_key /c.key
+                client_key_password_command "pass key"
+                proxy "socks5h://u:p@127.0.0.1:1080"
+                header "X-Gate: a: b"
+                header "X-Other:c"
+            }
+            """
+        let server = try #require(try read(text).configuration.servers.first)
+        #expect(server.url == "https://a.example.org/music")
+        #expect(server.alternatives == ["http://192.168.1.2:4533"])
+        #expect(server.password == .variable("MUSIC_PASSWORD"))
+        #expect(server.certificateFile == "/home/me/ca.pem")
+        #expect(server.clientCertificate == "/c.pem" && server.clientKey == "/c.key")
+        #expect(server.clientKeyPassword == .command("pass key"))
+        #expect(server.proxy == Secret("socks5h://u:p@127.0.0.1:1080"))
+        #expect(server.headers.map(\.name) == ["X-Gate", "X-Other"])
+        #expect(server.headers.map(\.value.revealed) == ["a: b", "c"])
+        #expect(server.secretFiles == ["/c.key"])
+        var dumped = ""
+        dump(server, to: &dumped)
+        #expect(!dumped.contains("a: b") && !dumped.contains("u:p"))
+        for (line, part) in [
+            ("url https://b\nurl https://b", "given already"), ("proxy secret:3128", "it begins with"),
+            ("header secret", "NAME: VALUE"), ("header \"Range: secret\"", "sets itself"),
+            ("password_env \"secret word\"", "letters, digits"), ("url https://u:secret@b", "options of their own"),
+            ("client_key /secret", "needs a client_certificate"),
+        ] {
+            let block = "subsonic_server {\nuser me\n\(line)\n" + (line.hasPrefix("url") ? "" : "url https://c\n")
+            let password = line.hasPrefix("password") ? "" : "password x\n"
+            let error = #expect(throws: ConfigurationError.self) { try read(block + password + "}\n") }
+            #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+            #expect(error?.description.contains("secret") == false, "\(String(describing: error))")
         }
     }
 }

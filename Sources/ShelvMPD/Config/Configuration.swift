@@ -121,6 +121,12 @@ struct HostRule: Sendable, Equatable {
     var permissions: Permissions
 }
 
+/// A line `header "NAME: VALUE"`.
+struct HeaderLine: Sendable, Equatable {
+    var name: String
+    var value: Secret
+}
+
 /// A block `subsonic_server`.
 struct ServerConfiguration: Sendable, Equatable {
     /// How a server wants to be told who we are.
@@ -130,6 +136,8 @@ struct ServerConfiguration: Sendable, Equatable {
     var name = ""
     /// Absolute `http` or `https` URL without the final slash and without `/rest`.
     var url = ""
+    /// Further addresses of the same server, in the same form and in the order in which they are tried.
+    var alternatives: [String] = []
     var user = ""
     var password: SecretSource?
     var apiKey: SecretSource?
@@ -143,6 +151,17 @@ struct ServerConfiguration: Sendable, Equatable {
     /// How long a song's first byte, and any later one, may take until it is asked for anew.
     var firstByteTimeout = Duration.seconds(20)
     var stallTimeout = Duration.seconds(10)
+    /// A file with certificates to trust besides the system's.
+    var certificateFile: String?
+    /// Who we are for servers that ask for a certificate.
+    var clientCertificate: String?
+    var clientKey: String?
+    var clientKeyPassword: SecretSource?
+    /// What connections go through: an address, which may hold a password; empty for nothing; nil for what the
+    /// environment says.
+    var proxy: Secret?
+    /// Further header lines of each request.
+    var headers: [HeaderLine] = []
     /// File and line of the block, for messages.
-    var place = ""
+    var place = Place(file: "")
 }

@@ -36,6 +36,12 @@ struct ConfigurationReader {
             let message = "the file holds a password and every user of this machine can read it; chmod 600 helps"
             result.notices.append(ConfigProblem(place: Place(file: path), message: message))
         }
+        for server in result.configuration.servers {
+            for file in server.secretFiles where Files.isReadableByOthers(file) {
+                let message = "every user of this machine can read \(file); chmod 600 helps"
+                result.notices.append(ConfigProblem(place: server.place, message: message))
+            }
+        }
         return result
     }
 
@@ -90,7 +96,7 @@ struct ConfigurationReader {
 
     private mutating func readServer(_ options: [ConfigFile.Option], _ place: Place) {
         var server = ServerConfiguration()
-        server.place = place.description
+        server.place = place
         let before = problems.count
         apply(options, Settings.server, to: &server, ignoring: [:], where: " in \(Settings.serverBlock)")
         // Follow-up errors of options that were refused would only confuse.
@@ -100,6 +106,9 @@ struct ConfigurationReader {
         }
         if server.name.isEmpty {
             server.name = server.hostName
+        }
+        if server.clientCertificate == nil, server.clientKey != nil || server.clientKeyPassword != nil {
+            report(place, "the block \(Settings.serverBlock) has a client_key and needs a client_certificate")
         }
         if let lack = server.lackOfCredentials {
             report(place, "the block \(Settings.serverBlock) \(lack)")
@@ -262,8 +271,17 @@ extension [ConfigProblem] {
 extension ServerConfiguration {
     /// Whether the configuration file itself holds a password or key.
     fileprivate var holdsSecret: Bool {
-        for case .literal in [password, apiKey].compactMap({ $0 }) { return true }
-        return false
+        for case .literal in [password, apiKey, clientKeyPassword].compactMap({ $0 }) { return true }
+        return !headers.isEmpty || proxy?.revealed.contains("@") == true
+    }
+
+    /// The files that hold a secret of it.
+    var secretFiles: [String] {
+        let sources = [password, apiKey, clientKeyPassword].compactMap { source -> String? in
+            if case .file(let path) = source { path } else { nil }
+        }
+        // A certificate's file often holds its key.
+        return sources + [clientKey ?? clientCertificate].compactMap { $0 }
     }
 
     /// The host in `url`, with the port where there is one.

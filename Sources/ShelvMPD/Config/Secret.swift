@@ -20,4 +20,6 @@ enum SecretSource: Sendable, Hashable {
     case file(String)
     /// The first line that this command, run by `/bin/sh`, writes to its standard output.
     case command(String)
+    /// The value of this variable of the environment.
+    case variable(String)
 }

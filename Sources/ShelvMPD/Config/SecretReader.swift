@@ -27,6 +27,11 @@ extension SecretSource {
             return try SecretSource.firstLine(of: bytes, from: "the file \(path)")
         case .command(let command):
             return try SecretSource.firstLine(of: SecretSource.output(of: command), from: "the password command")
+        case .variable(let name):
+            guard let value = Environment.current()[name] else {
+                throw SecretError("no password: the variable \(name) of the environment is not set or empty")
+            }
+            return Secret(value)
         }
     }
 }

@@ -2,7 +2,10 @@ import SubsonicKit
 
 extension Settings {
     /// Options of a block `subsonic_server`.
-    static let server: [Setting<ServerConfiguration>] = [
+    static let server = account + connection
+
+    /// Those that say who and what.
+    private static let account: [Setting<ServerConfiguration>] = [
         .text(
             "name",
             default: "the host of url",
@@ -18,10 +21,12 @@ extension Settings {
             "url",
             "an address such as https://music.example.org or http://127.0.0.1:4533/path",
             example: "https://music.example.org",
-            "The server's address, as you open it in a browser."
-        ) { server, text, _ throws(SettingRefusal) in server.url = try serverURL(text) },
+            isRepeatable: true,
+            "The server's address, as you open it in a browser; repeat it for further addresses of the same server, which are tried "
+                + "in this order when those before them do not answer."
+        ) { server, text, _ throws(SettingRefusal) in try server.add(address: try serverURL(text)) },
         .text("user", example: "me", "The user's name.") { server, text, _ in server.user = text },
-        .text("password", example: "secret", isSecret: true, "The password; or use one of the next two.") {
+        .text("password", example: "secret", isSecret: true, "The password; or use one of the next three.") {
             server,
             text,
             _ throws(SettingRefusal) in
@@ -41,6 +46,12 @@ extension Settings {
             example: "secret-tool lookup service music",
             "A command that writes the password to its standard output."
         ) { server, text, _ throws(SettingRefusal) in try server.setPassword(.command(text)) },
+        .text(
+            "password_env",
+            "the name of a variable",
+            example: "MUSIC_PASSWORD",
+            "A variable of the environment that holds the password."
+        ) { server, text, _ throws(SettingRefusal) in try server.setPassword(try variable(text)) },
         .text("api_key", isSecret: true, "An API key, for servers that give them out, in place of user and password.") {
             server,
             text,
@@ -53,6 +64,17 @@ extension Settings {
             "A file whose first line is the API key."
         ) { server, text, context throws(SettingRefusal) in
             try server.setKey(.file(try credentialPath(text, context)))
+        },
+        .text(
+            "api_key_command",
+            "a command line for /bin/sh",
+            "A command that writes the API key to its standard output."
+        ) { server, text, _ throws(SettingRefusal) in try server.setKey(.command(text)) },
+        .text("api_key_env", "the name of a variable", "A variable of the environment that holds the API key.") {
+            server,
+            text,
+            _ throws(SettingRefusal) in
+            try server.setKey(try variable(text))
         },
         .choice(
             "auth",
@@ -118,6 +140,95 @@ extension Settings {
         },
     ]
 
+    /// Options of a block `subsonic_server` about the way there.
+    private static let connection: [Setting<ServerConfiguration>] = [
+        .path(
+            "ca_file",
+            example: "~/.config/shelvmpd/ca.pem",
+            "A file with certificates (PEM) to trust besides the system's: of your own authority, or the server's own."
+        ) { $0.certificateFile = $1 },
+        .path(
+            "client_certificate",
+            example: "~/.config/shelvmpd/client.pem",
+            "A certificate that the server wants to see (PEM, or PKCS #12 with the ending .p12 or .pfx)."
+        ) { $0.clientCertificate = $1 },
+        .path(
+            "client_key",
+            default: "the file of client_certificate",
+            example: "~/.config/shelvmpd/client.key",
+            "The key of that certificate (PEM)."
+        ) { $0.clientKey = $1 },
+        .text("client_key_password", isSecret: true, "What opens that key; or use one of the next two.") {
+            server,
+            text,
+            _ throws(SettingRefusal) in
+            try server.setKeyPassword(.literal(Secret(text)))
+        },
+        .text(
+            "client_key_password_file",
+            "an absolute path, or the name of a systemd credential",
+            "A file whose first line opens the key."
+        ) { server, text, context throws(SettingRefusal) in
+            try server.setKeyPassword(.file(try credentialPath(text, context)))
+        },
+        .text(
+            "client_key_password_command",
+            "a command line for /bin/sh",
+            "A command that writes what opens the key to its standard output."
+        ) { server, text, _ throws(SettingRefusal) in try server.setKeyPassword(.command(text)) },
+        .text(
+            "proxy",
+            "\"none\", or an address such as http://proxy.example.org:3128 or socks5h://127.0.0.1:1080, with or without USER:PASSWORD@",
+            default: "what the environment says",
+            example: "socks5h://127.0.0.1:1080",
+            isSecret: true,
+            "The proxy to go through."
+        ) { server, text, _ throws(SettingRefusal) in server.proxy = Secret(try proxy(text)) },
+        .text(
+            "header",
+            "\"NAME: VALUE\"",
+            example: "CF-Access-Client-Id: 0123",
+            isRepeatable: true,
+            isSecret: true,
+            "A header line for each request, such as a gate in front of the server wants; repeat it for several."
+        ) { server, text, _ throws(SettingRefusal) in
+            let parts = text.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2 else { throw SettingRefusal() }
+            let (name, value) = (parts[0].trimmingBlanks(), parts[1].trimmingBlanks())
+            if let refusal = ConnectionSettings.refusal(ofHeader: name, value) {
+                throw SettingRefusal("it \(refusal)", hidesValue: true)
+            }
+            server.headers.append(HeaderLine(name: name, value: Secret(value)))
+        },
+    ]
+
+    /// The name of a variable, as a shell has them.
+    private static func variable(_ text: String) throws(SettingRefusal) -> SecretSource {
+        let isName = text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+        }
+        guard isName, let first = text.utf8.first, !(0x30...0x39).contains(first) else {
+            // Somebody may have written the secret itself.
+            throw SettingRefusal("a name has letters, digits and _", hidesValue: true)
+        }
+        return .variable(text)
+    }
+
+    /// The address of a proxy as libcurl takes it, empty for none.
+    private static func proxy(_ text: String) throws(SettingRefusal) -> String {
+        if text.lowercased() == "none" { return "" }
+        let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+        guard let range = text.firstRange(of: "://"), schemes.contains(text[..<range.lowerBound].lowercased()) else {
+            let beginnings = SettingContext.list(schemes.map { $0 + "://" })
+            throw SettingRefusal("it begins with \(beginnings)", hidesValue: true)
+        }
+        let place = text[range.upperBound...]
+        guard !place.isEmpty, place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw SettingRefusal("without blanks", hidesValue: true)
+        }
+        return text
+    }
+
     /// The address without final slashes and without `/rest`.
     private static func serverURL(_ text: String) throws(SettingRefusal) -> String {
         guard !text.contains("@") else {
@@ -156,15 +267,38 @@ extension ServerConfiguration {
     fileprivate mutating func setPassword(_ source: SecretSource) throws(SettingRefusal) {
         guard password == nil else {
             throw SettingRefusal(
-                "the password has been given already; use one of password, password_file, password_command"
+                "the password has been given already; use one of password, password_file, password_command, password_env"
             )
         }
         password = source
     }
 
+    fileprivate mutating func add(address: String) throws(SettingRefusal) {
+        if url.isEmpty {
+            url = address
+            return
+        }
+        guard address != url, !alternatives.contains(address) else {
+            throw SettingRefusal("the address has been given already")
+        }
+        alternatives.append(address)
+    }
+
+    fileprivate mutating func setKeyPassword(_ source: SecretSource) throws(SettingRefusal) {
+        guard clientKeyPassword == nil else {
+            throw SettingRefusal(
+                "it has been given already; use one of client_key_password, client_key_password_file, "
+                    + "client_key_password_command"
+            )
+        }
+        clientKeyPassword = source
+    }
+
     fileprivate mutating func setKey(_ source: SecretSource) throws(SettingRefusal) {
         guard apiKey == nil else {
-            throw SettingRefusal("the API key has been given already; use one of api_key and api_key_file")
+            throw SettingRefusal(
+                "the API key has been given already; use one of api_key, api_key_file, api_key_command, api_key_env"
+            )
         }
         apiKey = source
     }

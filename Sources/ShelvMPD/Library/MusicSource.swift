@@ -41,18 +41,7 @@ final class MusicSource: Sendable {
         apiTransport = try CurlTransport()
         audioTransport = try CurlTransport()
         client = SubsonicClient(
-            SubsonicServer(
-                id: id.text,
-                name: server.name,
-                url: try ServerURL(server.url),
-                credentials: Credentials(
-                    user: server.user,
-                    password: try server.password?.read().revealed,
-                    apiKey: try server.apiKey?.read().revealed
-                ),
-                mode: AuthenticationMode(server.authentication),
-                allowsPlainPassword: server.allowsPlainPassword
-            ),
+            try SubsonicServer(server, id: id.text),
             transport: apiTransport,
             remembered: facts["authentication"].flatMap(AuthenticationMethod.init),
             log: log
@@ -183,15 +172,4 @@ struct MusicSourceError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
-}
-
-extension AuthenticationMode {
-    init(_ authentication: ServerConfiguration.Authentication) {
-        switch authentication {
-        case .auto: self = .auto
-        case .token: self = .token
-        case .apikey: self = .apikey
-        case .password: self = .password
-        }
-    }
 }
