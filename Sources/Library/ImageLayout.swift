@@ -21,7 +21,7 @@ enum Section: Int, CaseIterable {
     case kinds
     /// kbit/s, 16 bits; the highest value is "unknown".
     case bitRates
-    /// 8 bits: rating, and `ImageLayout.starred`.
+    /// 8 bits: the rating, under `ImageLayout.ratingMask`.
     case marks
     case playCounts
     /// Seconds since 1970.
@@ -72,7 +72,6 @@ enum ImageLayout {
     static let none = UInt32.max
     static let unknownSize = UInt64.max
     static let unknownBitRate = UInt16.max
-    static let starred: UInt8 = 8
     static let ratingMask: UInt8 = 7
 
     static let valueBits: UInt32 = 26

@@ -1,21 +1,19 @@
 /// What a user did to a song, as far as it is known; nil leaves it as it is.
 public struct SongMarks: Sendable, Hashable {
-    public var isStarred: Bool?
     /// 1...5; 0 is none.
     public var userRating: UInt8?
     public var playCount: UInt32?
     /// When it was played last, Unix time in seconds.
     public var played: Int64?
 
-    public init(isStarred: Bool? = nil, userRating: UInt8? = nil, playCount: UInt32? = nil, played: Int64? = nil) {
-        self.isStarred = isStarred
+    public init(userRating: UInt8? = nil, playCount: UInt32? = nil, played: Int64? = nil) {
         self.userRating = userRating
         self.playCount = playCount
         self.played = played
     }
 }
 
-/// A copy of an image with other stars, ratings, plays, or another memory of the sync: no more than copying a file.
+/// A copy of an image with other ratings, plays, or another memory of the sync: no more than copying a file.
 struct ImagePatch {
     let former: LibrarySnapshot
     private var marks: [UInt8]
@@ -32,13 +30,8 @@ struct ImagePatch {
 
     /// Notes what happened to a song.
     mutating func mark(_ song: SongIndex, _ news: SongMarks) {
-        var mark = marks[song.place]
-        if let isStarred = news.isStarred {
-            mark = isStarred ? mark | ImageLayout.starred : mark & ~ImageLayout.starred
-        }
-        if let rating = news.userRating { mark = mark & ~ImageLayout.ratingMask | min(rating, 5) }
-        if mark != marks[song.place] {
-            marks[song.place] = mark
+        if let rating = news.userRating, min(rating, 5) != marks[song.place] & ImageLayout.ratingMask {
+            marks[song.place] = min(rating, 5)
             hasMarks = true
         }
         if let count = news.playCount, count != playCounts[song.place] {
@@ -48,16 +41,6 @@ struct ImagePatch {
         if let time = news.played.flatMap({ UInt32(exactly: $0) }), time != played[song.place] {
             played[song.place] = time
             hasMarks = true
-        }
-    }
-
-    /// Makes the starred songs those with these ids, and no others.
-    mutating func star(only songs: Set<SongIndex>) {
-        for place in marks.indices {
-            let isStarred = songs.contains(SongIndex(place))
-            if (marks[place] & ImageLayout.starred != 0) != isStarred {
-                mark(SongIndex(place), SongMarks(isStarred: isStarred))
-            }
         }
     }
 

@@ -32,8 +32,6 @@ struct LibraryAddition {
             }
             var record = song.record
             record.uri = String(decoding: former.uri(index), as: UTF8.self)
-            // Stars have an answer of their own.
-            record.isStarred = former.isStarred(index)
             if record != former.record(index) { news = .songs }
         }
         return news

@@ -8,8 +8,6 @@ struct LibraryAssembly: Sendable {
     var folderNames: [String]
     /// Song ids by URIs that songs once had, kept outside the image.
     var kept: [String: String] = [:]
-    /// Ids of the starred songs; nil: as the songs themselves say.
-    var starred: Set<String>?
 
     /// What came out.
     struct Result: Sendable {
@@ -79,9 +77,8 @@ struct LibraryAssembly: Sendable {
         var lost = 0
         var row = 0
         try spool.forEach { (song) throws(LibraryError) in
-            let isStarred = starred.map { !$0.isEmpty && $0.contains(song.songID) }
             assigner.assign(songID: song.idView, path: song.pathView, folder: song.folder) { uri in
-                if !builder.place(row, at: uri, isStarred: isStarred) { lost += 1 }
+                if !builder.place(row, at: uri) { lost += 1 }
             }
             row += 1
         }

@@ -48,12 +48,12 @@ public struct LibraryBuilder: Sendable {
         return writer.bytes.withView { bytes in
             var reader = SpoolReader(bytes)
             guard let song = reader.song() else { return false }
-            return record.uri.withView { add(song, uri: $0, isStarred: record.isStarred) }
+            return record.uri.withView { add(song, uri: $0) }
         }
     }
 
     /// Takes one song of a spool in, without making texts of it. False as in `add(_:)`.
-    mutating func add(_ song: SpoolReader.Song, uri text: ByteView, isStarred: Bool) -> Bool {
+    mutating func add(_ song: SpoolReader.Song, uri text: ByteView) -> Bool {
         guard Self.isUsable(text) else { return false }
         guard let uri = uris.insert(text) else { return refuse() }
         if uri.isNew { uriRows.append(ImageLayout.none) }
@@ -64,7 +64,7 @@ public struct LibraryBuilder: Sendable {
         let former = rows[Int(songID.id)].uri
         if former != ImageLayout.none { uriRows[Int(former)] = ImageLayout.none }
         uriRows[Int(uri.id)] = songID.id
-        guard let row = row(for: song, uri: uri.id, isStarred: isStarred) else { return refuse() }
+        guard let row = row(for: song, uri: uri.id) else { return refuse() }
         rows[Int(songID.id)] = row
         return true
     }
@@ -72,7 +72,7 @@ public struct LibraryBuilder: Sendable {
     /// Takes in all of a song but its URI, in a row of its own: one that has not come before.
     mutating func collect(_ song: SpoolReader.Song) {
         guard let songID = songIDs.insert(song.idView), songID.isNew,
-            let row = row(for: song, uri: ImageLayout.none, isStarred: song.isStarred)
+            let row = row(for: song, uri: ImageLayout.none)
         else {
             isTooLarge = true
             return
@@ -81,18 +81,13 @@ public struct LibraryBuilder: Sendable {
     }
 
     /// Gives a row that was collected its URI. False as in `add(_:)`: then the song is left out.
-    ///
-    /// - Parameter isStarred: nil to leave it as the song said.
-    mutating func place(_ row: Int, at text: ByteView, isStarred: Bool?) -> Bool {
+    mutating func place(_ row: Int, at text: ByteView) -> Bool {
         guard rows.indices.contains(row), Self.isUsable(text) else { return false }
         guard let uri = uris.insert(text) else { return refuse() }
         if uri.isNew { uriRows.append(ImageLayout.none) }
         if uriRows[Int(uri.id)] != ImageLayout.none { return false }
         uriRows[Int(uri.id)] = UInt32(row)
         rows[row].uri = uri.id
-        if let isStarred {
-            rows[row].marks = rows[row].marks & ~ImageLayout.starred | (isStarred ? ImageLayout.starred : 0)
-        }
         return true
     }
 
@@ -145,7 +140,7 @@ public struct LibraryBuilder: Sendable {
         return false
     }
 
-    private mutating func row(for song: SpoolReader.Song, uri: UInt32, isStarred: Bool) -> SongRow? {
+    private mutating func row(for song: SpoolReader.Song, uri: UInt32) -> SongRow? {
         let start = tags.count
         var hasRoom = true
         let facts = song.readFacts { tag, text in
@@ -166,7 +161,7 @@ public struct LibraryBuilder: Sendable {
             size: facts.size.flatMap { UInt64(exactly: $0) } ?? ImageLayout.unknownSize,
             kind: kind,
             bitRate: facts.bitRate.map { UInt16(clamping: min(max($0, 0), 65534)) } ?? ImageLayout.unknownBitRate,
-            marks: min(song.userRating, 5) | (isStarred ? ImageLayout.starred : 0),
+            marks: min(song.userRating, 5),
             playCount: song.playCount,
             played: Self.seconds(song.played),
             coverArt: coverArt,

@@ -33,12 +33,11 @@ extension LibrarySync {
         if !isVerified { try believe(outcome, former: former) }
 
         let starred = try await starred()
-        var assembly = LibraryAssembly(
+        let assembly = LibraryAssembly(
             former: former,
             folderNames: profile.roots.map(\.name),
             kept: configuration.formerURIs
         )
-        assembly.starred = starred.map { Set($0.songs.map(\.id)) }
         var news = SyncMemory()
         news.stamp = stamp
         news.lastFull = environment.wallClock()

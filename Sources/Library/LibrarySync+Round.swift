@@ -126,8 +126,7 @@ extension LibrarySync {
         try await call.ifSupported { (server) async throws(SubsonicError) in try await server.starred2() }
     }
 
-    /// Brings stars, and the ratings and plays of songs that are starred or were played, up to date without fetching
-    /// all songs.
+    /// Brings the ratings and plays of songs that are starred or were played up to date without fetching all songs.
     private func mark(_ library: LibrarySnapshot, _ starred: SearchResult?) async throws {
         var heard = heard
         let played = try await heard.find(call, library)
@@ -138,9 +137,6 @@ extension LibrarySync {
             let rating = song.userRating.flatMap { UInt8(exactly: $0) }
             let count = song.playCount.flatMap { UInt32(exactly: $0) }
             patch.mark(index, SongMarks(userRating: rating, playCount: count, played: song.played))
-        }
-        if let starred {
-            patch.star(only: Set(starred.songs.compactMap { library.song(id: $0.id) }))
         }
         if patch.hasMarks {
             let info = info(isComplete: true, memory, lastSync: library.info.lastSync)

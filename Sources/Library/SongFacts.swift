@@ -77,8 +77,6 @@ extension LibrarySnapshot {
     /// 1...5; 0 is none.
     public func userRating(_ song: SongIndex) -> UInt8 { songs.marks[song.place] & ImageLayout.ratingMask }
 
-    public func isStarred(_ song: SongIndex) -> Bool { songs.marks[song.place] & ImageLayout.starred != 0 }
-
     public func playCount(_ song: SongIndex) -> UInt32 { songs.playCounts[song.place] }
 
     /// When it was played last, Unix time in seconds; nil where the server does not tell.
@@ -112,7 +110,6 @@ extension LibrarySnapshot {
             artistID: artistID(song),
             replayGain: replayGain(song),
             userRating: userRating(song),
-            isStarred: isStarred(song),
             playCount: playCount(song),
             played: played(song)
         )

@@ -37,7 +37,6 @@ public struct SongMapping: Sendable {
             artistID: song.artistID,
             replayGain: song.replayGain.flatMap(ReplayGain.init),
             userRating: song.userRating.flatMap { UInt8(exactly: $0) } ?? 0,
-            isStarred: song.isStarred,
             playCount: song.playCount.flatMap { UInt32(exactly: $0) } ?? 0,
             played: song.played
         )

@@ -32,7 +32,6 @@ public struct SongRecord: Sendable, Hashable {
     public var replayGain: ReplayGain?
     /// The user's rating, 1...5; 0 is none.
     public var userRating: UInt8
-    public var isStarred: Bool
     public var playCount: UInt32
     /// When it was played last, Unix time in seconds.
     public var played: Int64?
@@ -54,7 +53,6 @@ public struct SongRecord: Sendable, Hashable {
         artistID: String? = nil,
         replayGain: ReplayGain? = nil,
         userRating: UInt8 = 0,
-        isStarred: Bool = false,
         playCount: UInt32 = 0,
         played: Int64? = nil
     ) {
@@ -74,7 +72,6 @@ public struct SongRecord: Sendable, Hashable {
         self.artistID = artistID
         self.replayGain = replayGain
         self.userRating = userRating
-        self.isStarred = isStarred
         self.playCount = playCount
         self.played = played
     }

@@ -80,7 +80,7 @@ struct SongSpool: Sendable {
     private(set) var duplicates = 0
 
     private static let frameHeader = 12
-    private static let magic: UInt32 = 0x5353_4832
+    private static let magic: UInt32 = 0x5353_4833
 
     /// Opens a spool; takes up what is in the file if it was made for the same `purpose`, else begins anew.
     init(path: String, purpose: String) throws(LibraryError) {

@@ -43,7 +43,6 @@ struct SpoolWriter {
         number(UInt64(max(0, song.folder)))
         // What users do to a song stands before what it is, so that a digest can leave it out.
         number(UInt64(song.record.userRating))
-        number(song.record.isStarred ? 1 : 0)
         number(UInt64(song.record.playCount))
         number(UInt64(max(0, song.record.played ?? 0)))
         facts(song.record)
@@ -101,7 +100,6 @@ struct SpoolReader {
         let pathView: ByteView
         let folder: Int
         let userRating: UInt8
-        let isStarred: Bool
         let playCount: UInt32
         let played: Int64?
         /// The bytes that say what the song is.
@@ -131,7 +129,6 @@ struct SpoolReader {
                 artistID: facts.artistID?.string,
                 replayGain: facts.replayGain,
                 userRating: userRating,
-                isStarred: isStarred,
                 playCount: playCount,
                 played: played
             )
@@ -199,15 +196,13 @@ struct SpoolReader {
         guard let bytes = slice(count) else { return nil }
         var reader = SpoolReader(bytes)
         guard let songID = reader.slice(), let path = reader.slice(), let folder = reader.integer(),
-            let userRating = reader.number(), let isStarred = reader.number(), let playCount = reader.number(),
-            let played = reader.number()
+            let userRating = reader.number(), let playCount = reader.number(), let played = reader.number()
         else { return nil }
         return Song(
             idView: songID,
             pathView: path,
             folder: folder,
             userRating: UInt8(clamping: userRating),
-            isStarred: isStarred != 0,
             playCount: UInt32(clamping: playCount),
             played: played == 0 ? nil : Int64(clamping: played),
             facts: bytes.slice(reader.position, bytes.count)

@@ -75,18 +75,6 @@ struct AssemblyTests {
         #expect(try bytes("collected") == bytes("resumed"))
     }
 
-    @Test func starsOfTheServerReplaceThoseOfTheSongs() async throws {
-        var assembly = LibraryAssembly(former: nil, folderNames: [""])
-        let songs = Array(songs.prefix(4))
-        let ids = songs.map(\.record.songID)
-        assembly.starred = [ids[1], ids[2]]
-        var spool = try spool("spool", songs, page: 3)
-        let view = spool.view
-        let library = try await assembly.build(view, draft: spool.takeDraft(), info: LibraryFixture.info, file: nil)
-        let starred = ids.map { id in library.snapshot.song(id: id).map(library.snapshot.isStarred) }
-        #expect(starred == [false, true, true, false])
-    }
-
     @Test func songsInOnePlaceAreAllThere() async throws {
         var songs = Array(songs.prefix(3))
         for index in songs.indices { songs[index].path = "A/x.mp3" }

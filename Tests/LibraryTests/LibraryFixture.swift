@@ -88,7 +88,6 @@ enum LibraryFixture {
             artistID: artist,
             replayGain: ReplayGain(trackGain: -7.5, trackPeak: 0.98),
             userRating: 4,
-            isStarred: true,
             playCount: 3,
             played: 1_650_000_000
         )

@@ -159,7 +159,6 @@ struct SongMappingTests {
                     artistID: "b",
                     replayGain: ReplayGain(trackGain: -6.5, trackPeak: 0.5),
                     userRating: 5,
-                    isStarred: true,
                     playCount: 3
                 )
         )
