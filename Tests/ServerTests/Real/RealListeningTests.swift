@@ -7,23 +7,20 @@ import Testing
 /// What is listened to, between an MPD client and supysonic, seen by another client of the server.
 @Suite(.serialized)
 struct RealListeningTests {
-    private static let needsSupysonic = "supysonic, gunicorn or ffmpeg is not installed"
-
     private func stations(_ other: OtherClient) throws -> [String] {
         try other.call("getInternetRadioStations").content[.internetRadioStations]?[.internetRadioStation]?
             .elements.compactMap { RadioStation($0) }.map { "\($0.name) \($0.address)" } ?? []
     }
 
-    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, RealStage<SupysonicServer>.needs))
     func whatTheServerKeepsIsTheSameForOthers() throws {
         let library = try #require(ToneLibrary.shared)
-        let server = try #require(SupysonicServer(music: library.path))
+        let stage = try RealStage(
+            library,
+            options: "mixes \"yes\"\nplay_queue_sync \"both\"\ninfinite_play \"similar\"\n"
+        )
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: server.user, password: server.password)
-        let instance = try RealInstance(server) { _ in
-            "mixes \"yes\"\nplay_queue_sync \"both\"\ninfinite_play \"similar\"\n" + RealInstance.silence
-        }
-        try instance.startAndSync(songs: library.songs.count)
         let client = try instance.client()
 
         // Stations, both ways.

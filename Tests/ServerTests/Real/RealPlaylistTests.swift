@@ -6,45 +6,9 @@ import Testing
 
 @testable import ShelvMPD
 
-/// Another client of a Subsonic server: curl.
-struct OtherClient {
-    var url: String
-    var user: String
-    var password: String
-
-    /// What the server answers.
-    /// - Throws: when it does not, or refuses.
-    @discardableResult
-    func call(_ method: String, _ parameters: [(String, String)] = []) throws -> Envelope {
-        var words = ["curl", "-sS", "--get", "\(url)/rest/\(method).view"]
-        let all = [("u", user), ("p", password), ("v", "1.12.0"), ("c", "other"), ("f", "json")] + parameters
-        for (name, value) in all { words += ["--data-urlencode", "\(name)=\(value)"] }
-        let result = try #require(TestProcess.run(words))
-        let envelope = try Envelope(Array(result.output.utf8))
-        if let failure = envelope.failure { throw RealFailure("\(method): \(failure)") }
-        return envelope
-    }
-
-    /// Titles of the songs in all playlists, as `name: title|title`.
-    func playlists() throws -> [String] {
-        let heads = try call("getPlaylists").content[.playlists]?[.playlist]?.elements.compactMap { Playlist($0) } ?? []
-        return try heads.map { head in
-            let list = try call("getPlaylist", [("id", head.id)]).content[.playlist].flatMap { Playlist($0) }
-            return "\(head.name ?? ""): \((list?.entries.map { $0.title ?? "" } ?? []).joined(separator: "|"))"
-        }.sorted()
-    }
-
-    /// The id of the playlist with this name.
-    func id(of name: String) throws -> String {
-        let heads = try call("getPlaylists").content[.playlists]?[.playlist]?.elements.compactMap { Playlist($0) } ?? []
-        return try #require(heads.first { $0.name == name }?.id)
-    }
-}
-
 /// Stored playlists between MPD clients and real programs, seen by another client of the Subsonic server.
 @Suite(.serialized)
 struct RealPlaylistTests {
-    private static let needsSupysonic = "supysonic, gunicorn or ffmpeg is not installed"
     private static let isLong = unsafe getenv("SHELV_SOAK") != nil
 
     /// The titles of all playlists of the model, as `OtherClient` has them.
@@ -68,14 +32,12 @@ struct RealPlaylistTests {
         #expect(there == wanted, "\(label)", sourceLocation: location)
     }
 
-    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, RealStage<SupysonicServer>.needs))
     func anotherClientSeesTheSame() throws {
         let library = try #require(ToneLibrary.shared)
-        let server = try #require(SupysonicServer(music: library.path))
+        let stage = try RealStage(library)
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: server.user, password: server.password)
-        let instance = try RealInstance(server)
-        try instance.startAndSync(songs: library.songs.count)
         let client = try instance.client()
         for command in [
             "add \"Queue/Ten\"", "save Evening", "save Evening append", "playlistmove Evening 0:3 17",
@@ -111,14 +73,12 @@ struct RealPlaylistTests {
 
     /// The program is killed, and the server stops and comes back, while a client edits. `SHELV_SOAK` makes it two hundred
     /// times.
-    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, RealStage<SupysonicServer>.needs))
     func nothingIsLostOrDoubledByKills() throws {
         let library = try #require(ToneLibrary.shared)
-        let server = try #require(SupysonicServer(music: library.path))
+        let stage = try RealStage(library)
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: server.user, password: server.password)
-        let instance = try RealInstance(server)
-        try instance.startAndSync(songs: library.songs.count)
         let songs = library.songs.filter { !$0.title.isEmpty && !$0.path.contains("\"") && !$0.path.contains("\\") }
         let titles = Dictionary(songs.map { ($0.path, $0.title) }) { $1 }
         // Few, so that many come twice.
@@ -151,19 +111,16 @@ struct RealPlaylistTests {
     }
 
     @Test(
-        .enabled(if: SyntheticServer.script != nil, "there are no tools in SHELV_SHARED or ../shared"),
+        .enabled(if: SyntheticServer.script != nil, RealStage<SyntheticServer>.needs),
         arguments: SyntheticServer.habits.profiles
     )
     func profilesKeepWhatIsEdited(_ profile: String) throws {
-        let server = try #require(
-            SyntheticServer([
-                "--songs", "200", "--profile", profile, "--preset", "--playlists", "2", "--playlist-size", "5",
-            ])
+        let stage = try RealStage(
+            profile: profile,
+            ["--songs", "200", "--preset", "--playlists", "2", "--playlist-size", "5"]
         )
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: "test", password: "test")
-        let instance = try RealInstance(url: server.url, user: "test", password: "test")
-        try instance.startAndSync(songs: server.songs)
         let client = try instance.client()
         let all = try client.ask("listallinfo")
         var titles: [String: String] = [:]

@@ -6,37 +6,9 @@ import Testing
 
 @testable import ShelvMPD
 
-extension OtherClient {
-    /// What is starred: titles of songs, names of albums and artists.
-    func stars() throws -> Set<String> {
-        let starred = try call("getStarred2").content[.starred2].map { SearchResult($0) } ?? SearchResult()
-        return Set(
-            starred.songs.compactMap(\.title) + starred.albums.compactMap(\.name) + starred.artists.compactMap(\.name)
-        )
-    }
-
-    /// How many songs are starred.
-    func starredSongs() throws -> Int {
-        try call("getStarred2").content[.starred2].map { SearchResult($0).songs.count } ?? 0
-    }
-
-    /// The song with this title.
-    func song(_ title: String) throws -> Song {
-        let found = try call("search3", [("query", title), ("songCount", "50")]).content[.searchResult3]
-        let songs = found.map { SearchResult($0).songs } ?? []
-        return try #require(songs.first { $0.title == title })
-    }
-
-    /// The rating of a song, 0 for none.
-    func rating(_ id: String) throws -> Int {
-        try call("getSong", [("id", id)]).content[.song].flatMap { Song($0) }?.userRating ?? 0
-    }
-}
-
 /// Stars and ratings between MPD clients and real programs, seen by another client of the Subsonic server.
 @Suite(.serialized)
 struct RealStickerTests {
-    private static let needsSupysonic = "supysonic, gunicorn or ffmpeg is not installed"
     private static let isLong = unsafe getenv("SHELV_SOAK") != nil
 
     private func expect(
@@ -53,14 +25,12 @@ struct RealStickerTests {
         #expect(there == wanted, "\(label)", sourceLocation: location)
     }
 
-    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, RealStage<SupysonicServer>.needs))
     func anotherClientSeesTheSame() throws {
         let library = try #require(ToneLibrary.shared)
-        let server = try #require(SupysonicServer(music: library.path))
+        let stage = try RealStage(library)
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: server.user, password: server.password)
-        let instance = try RealInstance(server)
-        try instance.startAndSync(songs: library.songs.count)
         let client = try instance.client()
         let paths = (1...3).map { "Queue/Ten/0\($0) - Ten 0\($0).ogg" }
         let songs = try paths.map { path in
@@ -115,14 +85,12 @@ struct RealStickerTests {
 
     /// The program is killed, and the server stops and comes back, while a client stars and rates. `SHELV_SOAK` makes it two
     /// hundred times.
-    @Test(.enabled(if: RealPeer.supysonic.isWanted, Comment(rawValue: needsSupysonic)))
+    @Test(.enabled(if: RealPeer.supysonic.isWanted, RealStage<SupysonicServer>.needs))
     func nothingIsLostOrUndoneByKills() throws {
         let library = try #require(ToneLibrary.shared)
-        let server = try #require(SupysonicServer(music: library.path))
+        let stage = try RealStage(library)
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: server.user, password: server.password)
-        let instance = try RealInstance(server)
-        try instance.startAndSync(songs: library.songs.count)
         let paths = (1...6).map { "Queue/Ten/0\($0) - Ten 0\($0).ogg" }
         let titles = try paths.map { try instance.client().value("Title", of: "lsinfo \"\($0)\"") ?? "" }
         let ids = try titles.map { try other.song($0).id }
@@ -182,15 +150,13 @@ struct RealStickerTests {
 
     /// With the habits of each server, what is starred and rated here is there, or is kept here and said so.
     @Test(
-        .enabled(if: SyntheticServer.script != nil, "there are no tools in SHELV_SHARED or ../shared"),
+        .enabled(if: SyntheticServer.script != nil, RealStage<SyntheticServer>.needs),
         arguments: SyntheticServer.habits.profiles
     )
     func profilesTakeStarsAndRatings(_ profile: String) throws {
-        let server = try #require(SyntheticServer(["--songs", "200", "--profile", profile, "--no-preset"]))
+        let stage = try RealStage(profile: profile, ["--songs", "200", "--no-preset"])
+        let (server, other, instance) = (stage.server, stage.other, stage.instance)
         defer { server.stop() }
-        let other = OtherClient(url: server.url, user: "test", password: "test")
-        let instance = try RealInstance(url: server.url, user: "test", password: "test")
-        try instance.startAndSync(songs: server.songs)
         let client = try instance.client()
         let uris = try client.ask("listall").filter { $0.hasPrefix("file: ") }.map { String($0.dropFirst(6)) }
             .filter { !$0.contains("\"") && !$0.contains("\\") }
@@ -223,7 +189,7 @@ struct RealStickerTests {
         // A few starring more than a request holds at once.
         #expect(try client.ask("searchaddpl Favorites \"(file contains '/')\"") == ["OK"])
         let all = try client.entries(of: "Favorites").count
-        #expect(all == server.songs, "\(profile)")
+        #expect(all == stage.songs, "\(profile)")
         let hasAll = waitUntil(milliseconds: 40_000) {
             (try? other.starredSongs()) == all
         }
