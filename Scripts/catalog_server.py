@@ -80,7 +80,8 @@ class Catalog:
             "created": album["created"], "albumId": album["id"], "artistId": album["artistId"], "type": "music", "isVideo": False,
             "mediaType": "song", "musicBrainzId": identifier("recording", number), "artists": album["artists"],
             "displayArtist": album["artist"], "albumArtists": album["artists"], "displayAlbumArtist": album["artist"],
-            "genres": album["genres"], "replayGain": {"trackGain": -6.5, "albumGain": -6.1, "trackPeak": 0.98, "albumPeak": 0.99}}
+            "genres": album["genres"], "userRating": number % 5 + 1,
+            "replayGain": {"trackGain": -6.5, "albumGain": -6.1, "trackPeak": 0.98, "albumPeak": 0.99}}
 
     def page(self, kind, offset, count):
         """The JSON of a page of `songs`, `albums` or `artists`."""
