@@ -11,7 +11,7 @@ CFLAGS ?= -O2 -g
 DEBUG := .build/debug
 RELEASE := .build/release
 
-.PHONY: run demo build test check soak benchmark format documents conversations package clean
+.PHONY: run demo build test check soak benchmark format documents conversations clients package clean
 
 run:
 	@CONFIG='$(CONFIG)' Scripts/run
@@ -38,6 +38,7 @@ test:
 	Scripts/conversations --expected
 	Scripts/differential
 	Scripts/differential-database
+	SHELV_REQUIRE_REAL=1 Scripts/clients
 	SHELV_REQUIRE_REAL=1 Scripts/test
 
 # What needs no build.
@@ -58,6 +59,13 @@ soak: $(RELEASE)/libshelvtap.so
 benchmark: build
 	@Scripts/install-packages build test
 	Scripts/benchmark
+
+# Real clients, with what takes them long.
+clients:
+	@Scripts/install-packages build test
+	swift build --product shelvmpd
+	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
+	Scripts/clients --patient
 
 conversations:
 	swift build --product shelvmpd

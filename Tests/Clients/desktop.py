@@ -1,0 +1,208 @@
+"""Walks with graphical clients, on a screen of their own, on which every window takes all the room."""
+
+import os
+import subprocess
+import time
+
+from front import Unmet
+from screen import SIZE
+
+
+class Window:
+    """The window of a program, which fills the screen; its mouse and its keys."""
+
+    def __init__(self, front, *command, name):
+        self.front = front
+        front.start("dbus-run-session", "--", *command)
+
+        def fills_the_screen():
+            # The number may be gone again when the second one asks.
+            text = self.call("search", "--onlyvisible", "--name", name, "getwindowgeometry", "--shell", check=False)
+            return f"WIDTH={SIZE[0]}\nHEIGHT={SIZE[1]}\n" in text
+
+        front.until(f"a window {name!r}", fills_the_screen, 20)
+
+    def await_dialog(self, name):
+        """Waits until another window of the program has the keys."""
+        self.front.until(f"a window {name!r}", lambda: name in self.call("getwindowfocus", "getwindowname", check=False), 10)
+
+    def call(self, *arguments, check=True):
+        run = subprocess.run(["xdotool", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, env=self.front.environment(), timeout=20)
+        if check and run.returncode:
+            raise OSError(f"xdotool {arguments}: {run.stderr}")
+        return run.stdout
+
+    def click(self, x, y, times=1, button=1):
+        self.call("mousemove", str(x), str(y), "click", "--repeat", str(times), "--delay", "60", str(button))
+
+    def press(self, *keys):
+        self.call("key", "--delay", "30", *keys)
+
+    def type(self, text):
+        self.call("type", "--delay", "15", text)
+
+    def again_until(self, act, condition, seconds=20):
+        """Does something until it has come of it: a program that is still drawing drops what comes too early. What is done must
+        not matter when it is done once more."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            act()
+            step = time.monotonic() + 0.7
+            while not condition() and time.monotonic() < step:
+                time.sleep(0.02)
+            if time.monotonic() > deadline:
+                self.picture("failed")
+                raise Unmet(f"nothing came of what was done {seconds} s long")
+
+    def picture(self, name):
+        """Keeps what is on the screen, where that is wanted."""
+        if self.front.pictures:
+            os.makedirs(self.front.pictures, exist_ok=True)
+            subprocess.run(["import", "-window", "root", os.path.join(self.front.pictures, f"{self.front.name}-{name}.png")],
+                           check=True, env=self.front.environment(), timeout=30)
+
+
+def cantata(front):
+    """Reads the library folder by folder; an artist added, played, paused, rated; modes; a search; a playlist saved."""
+    front.write(".config/cantata/cantata.conf", f"""[General]
+version=2.5.0
+firstRun=false
+page=LibraryPage
+[Connection]
+host={front.host}
+port={front.port}
+passwd=
+dir=
+""")
+    window = Window(front, "cantata", name="Cantata")
+    front.until_asked('lsinfo "Queue/Ten"')
+    front.until_asked("listplaylists")
+    row = 251  # of Queue Band
+
+    def add():
+        window.click(200, row)
+        window.click(342, 670)
+
+    window.again_until(add, lambda: front.status()["playlistlength"] != "0")
+    front.until_status(playlistlength="13")
+    window.again_until(lambda: window.click(600, 140, times=2), lambda: front.status()["state"] == "play")
+    front.until_status(song="2")
+    window.again_until(lambda: window.press("alt+4"), lambda: front.proxy.asked("sticker set"))
+    window.click(55, 29)
+    front.until_status(state="pause")
+    window.click(90, 29)
+    front.until_status(song="3")
+    window.picture("queue")
+    for x, name in ((758, "repeat"), (783, "single"), (808, "random"), (833, "consume")):
+        window.click(x, 670)
+        front.until_status(**{name: "1"})
+        window.click(x, 670)
+        front.until_status(**{name: "0"})
+    window.click(30, 170)
+    window.picture("folders")
+    window.click(30, 445)
+    window.picture("search")
+    window.type("deep")
+    front.until_asked("search")
+    window.click(895, 670)
+    window.await_dialog("Playlist")
+    window.again_until(lambda: (window.press("ctrl+a"), window.type("evening"), window.press("Return")),
+                       lambda: "playlist: evening" in front.ask("listplaylists"))
+    window.click(30, 240)
+    window.picture("playlists")
+
+
+def ario(front):
+    """Artists, albums and songs; an artist added and played; a search; the file system; playlists."""
+    front.write(".config/ario/options.xml", """<?xml version="1.0"?>
+<ario-options>
+  <option key="first_time_flag">1</option>
+  <option key="window_maximized">0</option>
+</ario-options>
+""")
+    front.write(".config/ario/profiles/profiles.xml", f"""<?xml version="1.0"?>
+<ario-profiles>
+  <profile host="{front.host}" port="{front.port}" timeout="5000" current="true" type="0">Default</profile>
+</ario-profiles>
+""")
+    window = Window(front, "ario", name="^Ario")
+    front.until_asked('find Artist "Alpha Band"')
+    window.picture("start")
+    window.again_until(lambda: window.click(90, 152, times=2), lambda: front.status()["playlistlength"] != "0")
+    front.until_status(playlistlength="4")
+    window.again_until(lambda: window.click(300, 588, times=2), lambda: front.status()["state"] == "play")
+    front.until_status(song="3")
+    window.click(27, 50)
+    front.until_status(song="2")
+    window.picture("queue")
+    for x, wanted in ((779, "consume"), (828, "random"), (877, "repeat")):
+        window.click(x, 50)
+        front.until_status(**{wanted: "1"})
+        window.click(x, 50)
+        front.until_status(**{wanted: "0"})
+    window.click(125, 50)
+    front.until_status(state="stop")
+    for x in (168, 288, 405, 540):
+        window.click(x, 95)
+    window.picture("files")
+
+
+def sonata(front):
+    """The queue, the library and playlists; a folder added and played; no events of what it sends back at the start."""
+    front.write(".config/sonata/sonatarc", f"""[connection]
+auto = True
+profile_num = 0
+[profiles]
+num_profiles = 1
+names[0] = Test
+hosts[0] = {front.host}
+ports[0] = {front.port}
+passwords[0] =
+musicdirs[0] = ~/music
+[player]
+initial_run = False
+w = 700
+h = 600
+covers_pref = 0
+lyrics = False
+trayicon = False
+""")
+    window = Window(front, "sonata", name="Sonata")
+    front.until_asked("plchanges")
+    front.until_asked("lsinfo")
+
+    def add():
+        window.press("alt+2")
+        window.click(60, 329)
+        window.press("ctrl+d")
+
+    window.again_until(add, lambda: front.status()["playlistlength"] != "0")
+    window.again_until(lambda: (window.press("alt+1"), window.click(200, 237, times=2)), lambda: front.status()["state"] == "play")
+    window.picture("queue")
+    front.until_status(song="3")
+    window.click(262, 24)
+    front.until_status(song="4")
+    window.click(166, 24)
+    front.until_status(state="pause")
+    window.press("alt+3")
+    front.until_asked("listplaylists")
+
+
+def ymuse(front):
+    """The queue and the library; a folder added and played; modes; a playlist saved."""
+    window = Window(front, "ymuse", name="Ymuse")
+    front.until_asked("playlistinfo")
+    window.again_until(lambda: (window.click(475, 30), window.click(250, 115, times=2)), lambda: front.proxy.asked("lsinfo"))
+    window.picture("files")
+    window.again_until(lambda: window.click(40, 148), lambda: front.status()["playlistlength"] != "0")
+    front.until_status(playlistlength="4")
+    window.click(354, 30)
+    window.click(115, 643)
+    front.until_status(state="play")
+    window.picture("queue")
+    for x, name in ((216, "random"), (258, "repeat"), (301, "consume")):
+        window.click(x, 643)
+        front.until_status(**{name: "1"})
+        window.click(x, 643)
+        front.until_status(**{name: "0"})
