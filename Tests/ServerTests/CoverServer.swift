@@ -95,7 +95,12 @@ final class CoverServer: Sendable {
         let fetcher = try fetcher(size: size)
         let executor = executor
         return CoverRecipe { core in
-            Covers(files: files, memory: memory, clock: clock, post: { core.post($0) }) { source, whenDone in
+            Covers(
+                files: files,
+                memory: memory,
+                clock: clock,
+                post: { action in core.post { $0.covers.map(action) } }
+            ) { source, whenDone in
                 Task(executorPreference: executor) { whenDone(await fetcher.fetch(source)) }
             }
         }

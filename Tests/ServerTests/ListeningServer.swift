@@ -62,7 +62,7 @@ final class ListeningServer {
             server.askSimilar = { seed, whenDone in
                 Task { whenDone(await remote.similarSongs(to: seed, count: SimilarSongs.count)) }
             }
-            let stations = StationPlaylist { job, whenDone in
+            let stations = StationPlaylist(of: server.active) { job, whenDone in
                 Task {
                     do throws(SubsonicError) {
                         whenDone(.success(try await remote.carryOut(job)))
@@ -80,8 +80,10 @@ final class ListeningServer {
             server.playlists.add(virtual: playlist)
         }
         work = [
-            Task { await ScrobbleCourier(remote, id: id, store: store, log: .silent).work(for: core) },
-            Task { await courier.work(for: core) },
+            Task {
+                await ScrobbleCourier(remote, id: id, store: store, log: .silent).work(for: MusicServer.Reference(core))
+            },
+            Task { await courier.work(for: MusicServer.Reference(core)) },
         ]
         follow()
     }

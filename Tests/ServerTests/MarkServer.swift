@@ -32,9 +32,10 @@ final class MarkServer {
             let moved = saved.moved(in: server.library)
             let journal = journal()
             server.journal = journal
-            server.restore(saved, moved, journal, id, log: log.log)
+            server.active.restore(saved, moved, journal, hasFavorites: true, log: log.log)
+            server.showFavorites()
         }
-        work = Task { [log] in await MarkCourier(remote, log: log.log).work(for: core) }
+        work = Task { [log] in await MarkCourier(remote, log: log.log).work(for: MusicServer.Reference(core)) }
     }
 
     static func records(_ ids: [String: String] = [:], ratings: [String: UInt8] = [:]) -> [SongRecord] {

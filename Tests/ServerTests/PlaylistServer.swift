@@ -42,7 +42,7 @@ final class PlaylistServer {
             server.journal = journal
             server.playlists = PlaylistShelf(saved, journal)
         }
-        work = Task { await PlaylistCourier(remote, store: store, log: .silent).work(for: core) }
+        work = Task { await PlaylistCourier(remote, store: store, log: .silent).work(for: MusicServer.Reference(core)) }
     }
 
     func client() throws -> MPDTestClient { try server.client() }

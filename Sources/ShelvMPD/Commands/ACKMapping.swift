@@ -12,6 +12,7 @@ enum ACKMapping {
         case let error as FilterError: ack(for: error)
         case let error as PlaylistError: ack(for: error)
         case let error as StickerError: ack(for: error)
+        case let error as ServerChangeError: ack(for: error)
         case let error as RemotePlaylistError: ACK(.noExist, "No such playlist: \(error)")
         default: ACK(.system, "\(error)")
         }
@@ -76,6 +77,13 @@ enum ACKMapping {
     /// As MPD quotes a filter in a message.
     private static func escaped(_ text: [UInt8]) -> [UInt8] {
         text.flatMap { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), $0] : [$0] }
+    }
+
+    private static func ack(for error: ServerChangeError) -> ACK {
+        switch error {
+        case .noSuchServer: ACK(.noExist, "No such server")
+        case .failed(let message): ACK(.system, message)
+        }
     }
 
     private static func ack(for error: FilterError) -> ACK {

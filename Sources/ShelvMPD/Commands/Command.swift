@@ -128,4 +128,6 @@ enum LibraryAnswer: Sendable {
     case cover([CoverSource], then: @Sendable (CommandContext, Cover?) throws -> LibraryAnswer)
     /// An edit to be made on the core that must not be lost: the client is answered once it is kept.
     case keptEdit(@Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void)
+    /// A change of the configured servers: the client is answered once it is done.
+    case serverChange(ServerChange)
 }

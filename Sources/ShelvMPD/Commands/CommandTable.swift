@@ -21,7 +21,7 @@ struct CommandTable: Sendable {
         PlaybackCommands.rows,
         QueueCommands.rows,
         StoredPlaylistCommands.rows + StoredPlaylistEditCommands.rows,
-        DatabaseCommands.rows + SyncCommands.rows,
+        DatabaseCommands.rows + SyncCommands.rows + ServerCommands.rows,
         FileCommands.rows,
         PictureCommands.rows,
         StickerCommands.rows,

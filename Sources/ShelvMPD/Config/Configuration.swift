@@ -8,6 +8,9 @@ import SubsonicKit
 ///
 /// The defaults here are those of `Settings`, where each option is described.
 struct Configuration: Sendable, Equatable {
+    /// Where it was read from.
+    var file = ""
+
     /// Where clients connect. Empty only before `Configuration.complete` has filled in the defaults.
     var addresses: [ListenAddress] = []
     /// Whether `addresses` are the default ones, of which one that cannot be bound is no error as long as another can.

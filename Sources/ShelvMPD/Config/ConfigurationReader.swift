@@ -30,6 +30,7 @@ struct ConfigurationReader {
             }
         }
         var result = try read(file, path: path, environment: environment)
+        result.configuration.file = path
         let holdsSecret =
             !result.configuration.passwords.isEmpty || result.configuration.servers.contains(where: \.holdsSecret)
         if holdsSecret && Files.isReadableByOthers(path) {

@@ -41,7 +41,7 @@ final class Covers {
     private let fetch: Fetch
     private let clock: Clock
     /// Brings what other threads have found to the core.
-    private let post: @Sendable (@escaping @Sendable (Server) -> Void) -> Void
+    private let post: @Sendable (@escaping @Sendable (Covers) -> Void) -> Void
     private var memory: CoverMemory
     private var absent: [CoverSource: Instant] = [:]
     /// Who waits for what is looked up or fetched right now; nobody, where a picture is only fetched anew.
@@ -52,6 +52,7 @@ final class Covers {
     private var running = 0
     private var failures = 0
     private var pausedUntil: Instant?
+    private var isOver = false
 
     /// - Parameters:
     ///   - files: nil: nothing is kept on disk.
@@ -60,7 +61,7 @@ final class Covers {
         files: CoverFiles?,
         memory: Int = 16 << 20,
         clock: Clock = Clock(),
-        post: @escaping @Sendable (@escaping @Sendable (Server) -> Void) -> Void,
+        post: @escaping @Sendable (@escaping @Sendable (Covers) -> Void) -> Void,
         fetch: @escaping Fetch
     ) {
         self.files = files
@@ -117,6 +118,7 @@ final class Covers {
     }
 
     private func wait(for source: CoverSource, _ whenDone: @escaping WhenDone) {
+        if isOver { return whenDone(nil) }
         if waiting[source] != nil {
             waiting[source]?.append(whenDone)
             return
@@ -127,7 +129,7 @@ final class Covers {
             return
         }
         files.read(source) { [post] cover in
-            post { $0.covers?.readFromDisk(source, cover) }
+            post { $0.readFromDisk(source, cover) }
         }
     }
 
@@ -173,7 +175,7 @@ final class Covers {
             }
             running += 1
             fetch(source) { [post] result in
-                post { $0.covers?.fetched(source, result) }
+                post { $0.fetched(source, result) }
             }
         }
     }
@@ -209,7 +211,13 @@ final class Covers {
     }
 
     /// Ends the thread that reads files.
-    func shutdown() { files?.shutdown() }
+    func shutdown() {
+        isOver = true
+        files?.shutdown()
+        let left = waiting
+        waiting = [:]
+        for whenDone in left.values.joined() { whenDone(nil) }
+    }
 
     private func settle(_ source: CoverSource, _ cover: Cover?) {
         for whenDone in waiting.removeValue(forKey: source) ?? [] { whenDone(cover) }

@@ -35,19 +35,19 @@ actor PlayQueueCourier {
     }
 
     /// Carries out what the core's keeper wants, one job at a time, until the queue of jobs is finished.
-    nonisolated func work(for core: Core) async {
-        core.post { [queue] server in server.playQueue?.connect { queue.yield($0) } }
+    nonisolated func work(for home: MusicServer.Reference) async {
+        home.post { [queue] in $0.playQueue?.connect { queue.yield($0) } }
         for await job in jobs {
             do throws(SubsonicError) {
-                try await carryOut(job, core)
+                try await carryOut(job, home)
             } catch {
-                core.post { $0.playQueue?.isNotSupported() }
+                home.post { $0.playQueue?.isNotSupported() }
             }
         }
     }
 
     /// - Throws: when the server keeps no queues.
-    private func carryOut(_ job: PlayQueueJob, _ core: Core) async throws(SubsonicError) {
+    private func carryOut(_ job: PlayQueueJob, _ home: MusicServer.Reference) async throws(SubsonicError) {
         switch job {
         case .know(let moment): known = moment.playQueue()
         case .save(let moment):
@@ -60,10 +60,10 @@ actor PlayQueueCourier {
                     result = await saved(queue, replaced: (try? replaced.get()) ?? nil)
                 }
             }
-            core.post { [result] server in server.playQueue?.wasSaved(result) }
+            home.post { [result] in $0.playQueue?.wasSaved(result) }
         case .look(let isStart):
             let result = try await looked { () throws(SubsonicError) in try await foreign() }
-            core.post { $0.playQueue?.looked(result, isStart: isStart) }
+            home.post { $0.playQueue?.looked(result, isStart: isStart) }
         case .fetch(let whenDone):
             do throws(SubsonicError) {
                 whenDone(.success(try await queueThere()))

@@ -18,6 +18,8 @@ final class PlayQueueKeeper {
     let mode: Mode
     let log: Log
     private unowned let server: Server
+    /// The server that keeps it.
+    private unowned let home: MusicServer
     private let partition: Partition
     private var perform: ((PlayQueueJob) -> Void)?
     let pace = DeliveryPace()
@@ -38,8 +40,8 @@ final class PlayQueueKeeper {
         self.mode = mode
         self.server = server
         self.log = log
+        home = server.active
         partition = server.defaultPartition
-        partition.queueObservers.append { [unowned self] in noteChange() }
         start = moment()
     }
 
@@ -56,7 +58,7 @@ final class PlayQueueKeeper {
     // MARK: Saving
 
     /// The queue, or what plays of it, has changed.
-    private func noteChange() {
+    func noteChange() {
         guard isSupported else { return }
         hasChanges = true
         pace.soon(after: Self.delay)
@@ -84,7 +86,7 @@ final class PlayQueueKeeper {
     /// What would be saved now. Takes no time: it shares its memory with the original. Nil for an empty queue, which is no
     /// queue.
     private func moment() -> PlayQueueMoment? {
-        guard let journal = server.journal, !partition.queue.isEmpty else { return nil }
+        guard let journal = home.journal, !partition.queue.isEmpty else { return nil }
         return PlayQueueMoment(
             serverID: journal.server.text,
             queue: partition.queue,
@@ -138,7 +140,7 @@ final class PlayQueueKeeper {
         guard queue != foreign else { return }
         foreign = queue
         log.info("Another device has saved a queue of \(queue.songIDs.count) songs")
-        server.playlists.changed()
+        home.playlists.changed()
     }
 
     // MARK: Taking over
@@ -159,10 +161,10 @@ final class PlayQueueKeeper {
 
     /// Puts another device's queue in the place of the present one, held where it was.
     private func takeOver(_ queue: PlayQueue) {
-        let (core, library) = (server.core, server.library)
+        let (reference, library) = (home.reference, server.library)
         server.workers.submit {
             let foreign = ForeignQueue(queue, in: library)
-            core.post { $0.playQueue?.begin(foreign, of: library) }
+            reference.post { $0.playQueue?.begin(foreign, of: library) }
         }
     }
 
@@ -182,7 +184,7 @@ final class PlayQueueKeeper {
         let ids = try? partition.add { queue throws(QueueError) in try queue.append(contentsOf: keys) }
         guard let ids, ids.count == end - start else { return }
         if end == foreign.songs.count { return stand(foreign) }
-        server.core.post { $0.playQueue?.add(foreign, of: library, from: end) }
+        home.reference.post { $0.playQueue?.add(foreign, of: library, from: end) }
     }
 
     /// Some thousand entries take well under a millisecond.
@@ -271,7 +273,7 @@ struct PlayQueueSaving: Sendable {
 /// The stored playlist `Queue: NAME`: what another device has saved as its queue.
 final class QueuePlaylist: VirtualPlaylist {
     let name: String
-    private unowned let server: Server
+    private unowned let home: MusicServer
     private let fetch: @Sendable (@escaping @Sendable (Result<PlayQueue?, SubsonicError>) -> Void) -> Void
 
     /// - Parameters:
@@ -283,31 +285,31 @@ final class QueuePlaylist: VirtualPlaylist {
         _ fetch: @escaping @Sendable (@escaping @Sendable (Result<PlayQueue?, SubsonicError>) -> Void) -> Void
     ) {
         self.name = "Queue: " + PlaylistNames.safe(name)
-        self.server = server
+        home = server.active
         self.fetch = fetch
     }
 
-    var isListed: Bool { server.playQueue?.foreign != nil }
-    var lastModified: Int64 { server.playQueue?.foreign?.changed ?? 0 }
+    var isListed: Bool { home.playQueue?.foreign != nil }
+    var lastModified: Int64 { home.playQueue?.foreign?.changed ?? 0 }
 
     func content(for use: VirtualPlaylistUse, of server: Server) -> VirtualContent {
-        let known = server.playQueue?.foreign
+        let known = home.playQueue?.foreign
         if use == .look, let known { return .made(cost: known.songIDs.count) { known.songIDs.map { .song($0) } } }
-        return .fetched { [fetch] server, whenDone in
-            let (core, library) = (server.core, server.library)
+        return .fetched { [fetch, reference = home.reference] server, whenDone in
+            let library = server.library
             fetch { result in
                 // Without the server, what is known of it serves as well.
                 guard let queue = (try? result.get()) ?? known else {
                     return whenDone(.failure(PlaylistError.noSuchPlaylist))
                 }
                 let foreign = ForeignQueue(queue, in: library)
-                core.post { $0.playQueue?.offers(foreign) }
+                reference.post { $0.playQueue?.offers(foreign) }
                 whenDone(.success(queue.songIDs.map { .song($0) }))
             }
         }
     }
 
     func wasLoaded(into partition: Partition, isAll: Bool, of server: Server) {
-        server.playQueue?.wasLoaded(into: partition, isAll: isAll)
+        home.playQueue?.wasLoaded(into: partition, isAll: isAll)
     }
 }

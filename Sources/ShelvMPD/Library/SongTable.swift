@@ -38,6 +38,9 @@ final class SongTable {
     /// Whether keys stand for songs that have another id than what was saved says.
     private(set) var hasNewIDs = false
 
+    /// Servers whose songs can be had, though the library has none of them.
+    func setReachable(_ servers: Set<String>) { names.reachable = servers }
+
     private static let absent = SongNames.absent
 
     /// - Parameter songs: those of a stored queue, each once; their keys are their places in the array.
@@ -98,9 +101,15 @@ final class SongTable {
     /// Follows the songs into a new snapshot.
     /// - Parameter translation: by index in the present snapshot the index in the new one, as
     ///   `SongTranslation` computes it off the core.
+    /// - Parameter gone: songs that the new library does not have, as `SongNames.leaving` tells them off the core; those
+    ///   that are missing here are looked up.
     /// - Returns: the songs that have gone or have come back.
     @discardableResult
-    func replaceLibrary(with snapshot: LibrarySnapshot, _ translation: SongTranslation) -> Set<SongKey> {
+    func replaceLibrary(
+        with snapshot: LibrarySnapshot,
+        _ translation: SongTranslation,
+        gone: [UInt32: GoneSong] = [:]
+    ) -> Set<SongKey> {
         let former = names
         var keys = [UInt32](repeating: Self.absent, count: snapshot.statistics.songs)
         var changed: Set<SongKey> = []
@@ -119,7 +128,7 @@ final class SongTable {
                         hasNewIDs = true
                     }
                 } else {
-                    names.gone[key] = GoneSong(song, of: former.library)
+                    names.gone[key] = gone[key] ?? GoneSong(song, of: former.library)
                     names.indexes[row] = Self.absent
                     changed.insert(SongKey(key))
                 }
@@ -150,6 +159,8 @@ struct SongNames: Sendable {
     fileprivate var gone: [UInt32: SongTable.GoneSong] = [:]
     /// What does not come from a library; the library's index of these is `absent`.
     fileprivate var streams: [UInt32: StreamSong] = [:]
+    /// Servers whose songs can be had, though the library has none of them.
+    fileprivate var reachable: Set<String> = []
 
     fileprivate static let absent = UInt32.max
 
@@ -162,7 +173,8 @@ struct SongNames: Sendable {
         if indexes[row] != Self.absent { return .library(SongIndex(rawValue: indexes[row])) }
         if let stream = streams[key.rawValue] { return .stream(stream) }
         guard var song = gone[key.rawValue] else { return nil }
-        song.isRemoved = song.serverID != library.info.serverID || library.info.isComplete
+        song.isRemoved =
+            song.serverID == library.info.serverID ? library.info.isComplete : !reachable.contains(song.serverID)
         return .gone(song)
     }
 
@@ -179,7 +191,7 @@ struct SongNames: Sendable {
     /// The durable identity of a song.
     func identity(_ key: SongKey) -> SongIdentity? {
         switch song(key) {
-        case .library(let song): SongIdentity(serverID: library.info.serverID, songID: library.songID(song))
+        case .library(let song): library.identity(song)
         case .gone(let song): SongIdentity(serverID: song.serverID, songID: song.songID)
         case .stream(let stream): stream.identity
         case nil: nil
@@ -196,12 +208,22 @@ struct SongNames: Sendable {
         }
     }
 
+    /// What is known of the songs of the library that go with it; some microseconds each: not for the core.
+    func leaving(_ translation: SongTranslation) -> [UInt32: SongTable.GoneSong] {
+        var leaving: [UInt32: SongTable.GoneSong] = [:]
+        for (row, index) in indexes.enumerated() where index != Self.absent {
+            let song = SongIndex(rawValue: index)
+            if translation[song] == nil { leaving[UInt32(clamping: row)] = SongTable.GoneSong(song, of: library) }
+        }
+        return leaving
+    }
+
     /// The keys of songs that are not in the library.
     var absentKeys: some Collection<UInt32> { gone.keys }
 
     fileprivate func index(of song: SongTable.GoneSong) -> SongIndex? {
-        guard song.serverID == library.info.serverID else { return nil }
-        let same = library.song(id: song.songID)
+        guard library.holds(song.serverID) else { return nil }
+        let same = library.song(SongIdentity(serverID: song.serverID, songID: song.songID))
         // Before a library is complete, a song that is not there may still come, and another one may stand in its place.
         guard library.info.isComplete, !song.uri.isEmpty else { return same }
         // Where a server has given its ids to other songs, the URI is what is left.
@@ -216,14 +238,30 @@ struct SongIdentity: Hashable, Sendable {
     var songID: String
 }
 
+extension LibrarySnapshot {
+    /// The durable identity of a song.
+    func identity(_ song: SongIndex) -> SongIdentity {
+        SongIdentity(serverID: info.serverID, songID: songID(song))
+    }
+
+    /// The song with this identity, if the library has it.
+    func song(_ identity: SongIdentity) -> SongIndex? {
+        holds(identity.serverID) ? song(id: identity.songID) : nil
+    }
+
+    /// Whether it has the songs of this server.
+    func holds(_ serverID: String) -> Bool { serverID == info.serverID }
+}
+
 extension SongTable.GoneSong {
     /// What a library knows of a song.
     init(_ song: SongIndex, of library: LibrarySnapshot) {
         var record: [UInt8] = []
         library.appendSong(song, mask: .all, to: &record)
+        let identity = library.identity(song)
         self.init(
-            serverID: library.info.serverID,
-            songID: library.songID(song),
+            serverID: identity.serverID,
+            songID: identity.songID,
             record: record,
             uri: library.uri(song)
         )
@@ -254,6 +292,12 @@ struct SongTranslation: Sendable {
 
     /// Takes some 100 ns a song: not for the core.
     init(from old: LibrarySnapshot, to new: LibrarySnapshot) {
+        guard old.info.serverID == new.info.serverID else {
+            // Ids and paths of another server say nothing about songs of this one.
+            successors = Array(repeating: .max, count: old.statistics.songs)
+            hasNewIDs = false
+            return
+        }
         let keepsIDs = old.idGeneration == new.idGeneration
         var hasNewIDs = false
         successors = (0..<UInt32(clamping: old.statistics.songs)).map { index in

@@ -29,19 +29,19 @@ actor ScrobbleCourier {
     }
 
     /// Carries out what the core's scrobbler wants, one job at a time, until the task is cancelled.
-    nonisolated func work(for core: Core) async {
+    nonisolated func work(for home: MusicServer.Reference) async {
         let (jobs, queue) = AsyncStream.makeStream(of: ScrobbleJob.self)
-        core.post { server in server.scrobbler?.connect(to: server) { queue.yield($0) } }
+        home.post { $0.scrobbler?.connect { queue.yield($0) } }
         for await job in jobs {
             switch job {
             case .sounding(let sounding):
                 await tell(sounding)
                 if Task.isCancelled { return }
-                core.post { $0.scrobbler?.told() }
+                home.post { $0.scrobbler?.told() }
             case .submit(let plays, let uncertain):
                 let receipt = await submit(plays, uncertain: uncertain)
                 if Task.isCancelled { return }
-                core.post { $0.scrobbler?.submitted(receipt) }
+                home.post { $0.scrobbler?.submitted(receipt) }
             }
         }
     }

@@ -16,8 +16,8 @@ final class Scrobbler {
     }
 
     let log: Log
-    /// Whom to wake, and who has the timers.
-    weak var server: Server?
+    /// The server that is told.
+    weak var home: MusicServer?
     private let journal: JournalWriter
     private(set) var waiting: [Waiting]
     /// Plays up to this one may have been sent without an answer.
@@ -43,9 +43,9 @@ final class Scrobbler {
     }
 
     /// Begins: there is somebody to carry things out.
-    func connect(to server: Server, _ perform: @escaping (ScrobbleJob) -> Void) {
-        self.server = server
+    func connect(_ perform: @escaping (ScrobbleJob) -> Void) {
         self.perform = perform
+        guard let server = home?.server else { return }
         pace.connect(to: server) { [unowned self] in next() }
         pace.soon()
     }
@@ -59,7 +59,7 @@ final class Scrobbler {
         at time: Int64,
         also: (@Sendable (Database) throws(StoreError) -> Void)?
     ) {
-        let core = server?.core
+        let reference = home?.reference
         let entry = journal.append(
             .scrobble,
             subject: Self.subject,
@@ -67,7 +67,7 @@ final class Scrobbler {
             time: PlaylistShelf.wallClock,
             also: also,
             // If it cannot be kept, it is sent all the same.
-            whenKept: { _ in core?.post { $0.scrobbler?.keptAll() } }
+            whenKept: { _ in reference?.post { $0.scrobbler?.keptAll() } }
         )
         waiting.append(Waiting(id: entry.id, songID: songID, time: time, isKept: false))
         // Those before it may be told at once.

@@ -7,15 +7,15 @@ extension Server {
         switch report {
         case .began(let play):
             keep(play, of: partition)
-            guard let songID = scrobbledID(of: play) else { return }
-            scrobbler?.sounds(
+            guard let (scrobbler, songID) = scrobbler(of: play) else { return }
+            scrobbler.sounds(
                 Sounding(songID: songID, start: play.start ?? 0, state: .playing, position: 0, isNew: true)
             )
         case .heard(let play): keep(play, of: partition)
         case .paced(let play, let elapsed, let advances):
             keep(play, of: partition)
-            guard let songID = scrobbledID(of: play) else { return }
-            scrobbler?.sounds(
+            guard let (scrobbler, songID) = scrobbler(of: play) else { return }
+            scrobbler.sounds(
                 Sounding(
                     songID: songID,
                     start: play.start ?? 0,
@@ -31,7 +31,7 @@ extension Server {
 
     private func due(_ play: PlayTracker.Play, in partition: Partition) {
         guard let song = song(of: play), let start = play.start else { return }
-        if let scrobbler, let songID = scrobbledID(of: play) {
+        if let (scrobbler, songID) = scrobbler(of: play) {
             // In one transaction: killed at any moment, the program does not count a play twice, nor forget it.
             let (record, name) = (PlayRecord(play), partition.name)
             scrobbler.submit(songID, at: start) { database throws(StoreError) in try record?.write(name, to: database) }
@@ -43,8 +43,8 @@ extension Server {
 
     private func left(_ play: PlayTracker.Play, isSkip: Bool) {
         guard let song = song(of: play) else { return }
-        if let songID = scrobbledID(of: play) {
-            scrobbler?.sounds(
+        if let (scrobbler, songID) = scrobbler(of: play) {
+            scrobbler.sounds(
                 Sounding(
                     songID: songID,
                     start: play.start ?? 0,
@@ -64,10 +64,10 @@ extension Server {
         return songs.names.identity(play.key)
     }
 
-    /// What the server that is told calls the song; nil for one of another server.
-    private func scrobbledID(of play: PlayTracker.Play) -> String? {
-        guard let song = song(of: play), let journal, song.serverID == journal.server.text else { return nil }
-        return song.songID
+    /// Who tells the song's server of it, and what that calls the song; nil where nobody is told.
+    private func scrobbler(of play: PlayTracker.Play) -> (Scrobbler, songID: String)? {
+        guard let song = song(of: play), let scrobbler = musicServer(id: song.serverID)?.scrobbler else { return nil }
+        return (scrobbler, song.songID)
     }
 
     private func keep(_ play: PlayTracker.Play, of partition: Partition) {

@@ -182,7 +182,7 @@ private struct SavedQueueReader {
     private mutating func readWhatIsKnown() throws {
         for place in songs.indices {
             let song = songs[place]
-            let isKnown = song.serverID == library.info.serverID && library.song(id: song.songID) != nil
+            let isKnown = library.song(SongIdentity(serverID: song.serverID, songID: song.songID)) != nil
             if isKnown, !library.hasReassignedIDs { continue }
             let row = try database.rows(
                 "SELECT uri, record FROM queue_song WHERE partition = ? AND server = ? AND song = ?",

@@ -23,9 +23,9 @@ actor PlaylistCourier {
     }
 
     /// Carries out what the core's shelf wants, one job at a time, until the task is cancelled.
-    nonisolated func work(for core: Core) async {
+    nonisolated func work(for home: MusicServer.Reference) async {
         let (jobs, queue) = AsyncStream.makeStream(of: PlaylistJob.self)
-        core.post { server in server.playlists.connect(to: server) { queue.yield($0) } }
+        home.post { $0.playlists.connect { queue.yield($0) } }
         for await job in jobs {
             switch job {
             case .refresh(let wanted):
@@ -36,11 +36,11 @@ actor PlaylistCourier {
                     result = .failure(error)
                 }
                 if Task.isCancelled { return }
-                core.post { $0.playlists.refreshed(result) }
+                home.post { $0.playlists.refreshed(result) }
             case .deliver(let delivery):
                 let receipt = await deliver(delivery)
                 if Task.isCancelled { return }
-                core.post { $0.playlists.delivered(delivery, receipt) }
+                home.post { $0.playlists.delivered(delivery, receipt) }
             }
         }
     }

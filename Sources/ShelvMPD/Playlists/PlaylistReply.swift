@@ -64,7 +64,7 @@ extension LibrarySnapshot {
     func song(_ entry: PlaylistEntry) -> SongIndex? {
         switch entry {
         case .song(let id): song(id: id)
-        case .foreign(let song): song.serverID == info.serverID ? self.song(id: song.songID) : nil
+        case .foreign(let identity): song(identity)
         case .stream: nil
         }
     }

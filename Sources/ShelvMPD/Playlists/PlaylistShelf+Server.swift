@@ -157,7 +157,7 @@ extension PlaylistShelf {
     func forget(_ key: PlaylistKey) {
         records[key] = nil
         hide(key)
-        server?.stickers.forget(key)
+        home?.stickers.forget(key)
         guard let journal else { return }
         let server = journal.server.text
         journal.store.submit("that a playlist is gone") { database throws(StoreError) in
@@ -227,6 +227,7 @@ extension PlaylistShelf {
                 name: shown?.name ?? record.title,
                 lastModified: shown?.lastModified ?? Self.wallClock
             )
+            .stored(by: server)
         }
         journal.store.submit("playlists of the server") { database throws(StoreError) in
             for row in rows { try PlaylistTable.write(row, server: row.record.isLocal ? nil : server, to: database) }

@@ -9,10 +9,9 @@ extension PlaylistShelf {
     private static let uncertainty: UInt64 = 10
 
     /// Begins: there is somebody to carry things out.
-    func connect(to server: Server, _ perform: @escaping (PlaylistJob) -> Void) {
-        self.server = server
+    func connect(_ perform: @escaping (PlaylistJob) -> Void) {
         self.perform = perform
-        pace.connect(to: server) { [unowned self] in next() }
+        if let server { pace.connect(to: server) { [unowned self] in next() } }
         wantRefresh(readsAll: true)
     }
 
@@ -118,6 +117,8 @@ extension PlaylistShelf {
 
     /// A refresh has ended.
     func refreshed(_ result: Result<PlaylistNews, SubsonicError>) {
+        // Meant for the shelf that stood here before.
+        guard perform != nil else { return }
         pace.ended()
         switch result {
         case .success(let news):
@@ -132,6 +133,7 @@ extension PlaylistShelf {
 
     /// A delivery has ended.
     func delivered(_ delivery: PlaylistDelivery, _ receipt: PlaylistReceipt) {
+        guard perform != nil else { return }
         pace.ended()
         switch receipt {
         case .arrived(let playlist, let entries):

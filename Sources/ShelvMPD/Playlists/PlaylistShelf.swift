@@ -31,9 +31,12 @@ final class PlaylistShelf {
     /// Nil where nothing is kept and no server is told.
     let journal: JournalWriter?
     private var lastKey: Int64
+    /// How often something has changed that clients can see.
+    private(set) var changes = 0
 
-    /// Whom to tell of events, and who has the timers.
-    weak var server: Server?
+    /// The server that has them.
+    weak var home: MusicServer?
+    var server: Server? { home?.server }
     /// Carries out what has to be done at the server; one job at a time. Nil without a server.
     var perform: ((PlaylistJob) -> Void)?
     var work = PlaylistWork()
@@ -199,17 +202,17 @@ final class PlaylistShelf {
 
     /// Keeps a local playlist as it is now.
     private func keep(_ key: PlaylistKey, _ whenKept: @escaping Store.WhenDone) {
-        guard let store = journal?.store else {
+        guard let journal else {
             if records[key]?.isDeleted == true {
                 records[key] = nil
-                server?.stickers.forget(key)
+                home?.stickers.forget(key)
             }
             return whenKept(.success(()))
         }
         guard var record = records[key], !record.isDeleted, let playlist = book[key] else {
             records[key] = nil
-            server?.stickers.forget(key)
-            store.submit(
+            home?.stickers.forget(key)
+            journal.store.submit(
                 "a playlist",
                 { database throws(StoreError) in try PlaylistTable.remove(key, from: database) },
                 whenDone: whenKept
@@ -219,7 +222,8 @@ final class PlaylistShelf {
         record.base = playlist.entries
         records[key]?.base = playlist.entries
         let row = PlaylistRow(record: record, name: playlist.name, lastModified: playlist.lastModified)
-        store.submit(
+            .stored(by: journal.server.text)
+        journal.store.submit(
             "a playlist",
             { database throws(StoreError) in try PlaylistTable.write(row, server: nil, to: database) },
             whenDone: whenKept
@@ -260,7 +264,10 @@ final class PlaylistShelf {
     }
 
     /// Tells clients that something about playlists is different.
-    func changed() { server?.raise(.storedPlaylist) }
+    func changed() {
+        changes += 1
+        home?.raise(.storedPlaylist)
+    }
 
     /// Unix time in seconds.
     static var wallClock: Int64 { Int64(time(nil)) }

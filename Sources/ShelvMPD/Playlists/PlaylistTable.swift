@@ -5,6 +5,30 @@ struct PlaylistRow: Sendable {
     var lastModified: Int64
 }
 
+extension PlaylistRow {
+    /// As it stands in the store: songs of a local playlist say which server they are of, because it outlives the use of one.
+    func stored(by server: String) -> PlaylistRow {
+        guard record.isLocal else { return self }
+        var row = self
+        row.record.base = record.base.map { entry in
+            guard case .song(let id) = entry else { return entry }
+            return .foreign(SongIdentity(serverID: server, songID: id))
+        }
+        return row
+    }
+
+    /// As the shelf of a server has it.
+    func known(to server: String) -> PlaylistRow {
+        guard record.isLocal else { return self }
+        var row = self
+        row.record.base = record.base.map { entry in
+            guard case .foreign(let song) = entry, song.serverID == server else { return entry }
+            return .song(song.songID)
+        }
+        return row
+    }
+}
+
 /// The table of playlists; for closures that run on the store's thread.
 enum PlaylistTable {
     /// The playlists of a server and the local ones, without their edits.
@@ -120,8 +144,14 @@ struct SavedPlaylists: Sendable {
     /// Reads them for one server.
     static func load(from store: Store, server: ServerID) async throws -> SavedPlaylists {
         try await store.read { database throws(StoreError) in
-            SavedPlaylists(
-                rows: try PlaylistTable.rows(for: server.text, in: database),
+            var rows = try PlaylistTable.rows(for: server.text, in: database)
+            for row in rows where row.record.isLocal && row.record.base.contains(where: { $0.songID != nil }) {
+                // Written when there was one server only, which was this one.
+                try PlaylistTable.write(row.stored(by: server.text), server: nil, to: database)
+            }
+            rows = rows.map { $0.known(to: server.text) }
+            return SavedPlaylists(
+                rows: rows,
                 edits: try Journal.entries(of: .playlist, for: server.text, in: database),
                 lastKey: try PlaylistTable.lastKey(in: database)
             )

@@ -16,17 +16,21 @@ final class StationPlaylist: VirtualPlaylist {
     }
 
     private let perform: @Sendable (Job, @escaping @Sendable (Result<[RadioStation], SubsonicError>) -> Void) -> Void
+    /// The server that keeps them.
+    private unowned let home: MusicServer
     private(set) var stations: [RadioStation]
     private var changed: Int64 = 0
 
     /// - Parameter known: what the last run knew.
     init(
         known: [RadioStation] = [],
+        of home: MusicServer,
         _ perform:
             @escaping @Sendable (Job, @escaping @Sendable (Result<[RadioStation], SubsonicError>) -> Void) -> Void
     ) {
         stations = known
         if !known.isEmpty { changed = PlaylistShelf.wallClock }
+        self.home = home
         self.perform = perform
     }
 
@@ -36,13 +40,12 @@ final class StationPlaylist: VirtualPlaylist {
 
     func content(for use: VirtualPlaylistUse, of server: Server) -> VirtualContent {
         let known = stations
-        return .fetched { [perform] server, whenDone in
-            let core = server.core
+        return .fetched { [perform, reference = home.reference] _, whenDone in
             perform(.look) { result in
-                core.post { server in
+                reference.core.post { server in
                     // Without the server, what is known of them serves as well.
                     let stations = (try? result.get()) ?? known
-                    if case .success = result { server.stations?.take(stations, server) }
+                    if case .success = result { reference.find(in: server)?.stations?.take(stations) }
                     whenDone(.success(Self.entries(stations)))
                 }
             }
@@ -50,21 +53,20 @@ final class StationPlaylist: VirtualPlaylist {
     }
 
     /// Looks whether the server has others.
-    func look(_ server: Server) {
-        let core = server.core
-        perform(.look) { result in
+    func look() {
+        perform(.look) { [reference = home.reference] result in
             guard case .success(let stations) = result else { return }
-            core.post { server in server.stations?.take(stations, server) }
+            reference.post { $0.stations?.take(stations) }
         }
     }
 
     /// Takes over what the server has.
-    func take(_ stations: [RadioStation], _ server: Server) {
+    func take(_ stations: [RadioStation]) {
         guard stations != self.stations else { return }
         self.stations = stations
         changed = PlaylistShelf.wallClock
-        server.playlists.changed()
-        server.journal.map { $0.store.keep(Self.encode(stations), as: Self.fact, about: $0.server) }
+        home.playlists.changed()
+        home.journal.map { $0.store.keep(Self.encode(stations), as: Self.fact, about: $0.server) }
     }
 
     /// Those that can be played.
@@ -91,20 +93,19 @@ final class StationPlaylist: VirtualPlaylist {
                 guard case .stream(let stream) = entry else { throw .onlyStations }
                 new.append(Self.station(stream))
             }
-            carryOut(.add(new), server, whenKept)
+            carryOut(.add(new), whenKept)
         case .remove(let range):
-            carryOut(.remove(shown[range.clamped(to: 0..<shown.count)].map(\.id)), server, whenKept)
+            carryOut(.remove(shown[range.clamped(to: 0..<shown.count)].map(\.id)), whenKept)
         case .create, .move, .replace, .rename, .delete: throw .readOnly(.madeUp)
         }
     }
 
-    private func carryOut(_ job: Job, _ server: Server, _ whenKept: @escaping Store.WhenDone) {
-        let core = server.core
-        perform(job) { result in
-            core.post { server in
+    private func carryOut(_ job: Job, _ whenKept: @escaping Store.WhenDone) {
+        perform(job) { [reference = home.reference] result in
+            reference.core.post { server in
                 switch result {
                 case .success(let stations):
-                    server.stations?.take(stations, server)
+                    reference.find(in: server)?.stations?.take(stations)
                     whenKept(.success(()))
                 case .failure(let error):
                     whenKept(.failure(StoreError(.failed, "The server does not take it: \(error)")))

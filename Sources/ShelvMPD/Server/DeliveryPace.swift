@@ -19,6 +19,8 @@ final class DeliveryPace {
     func connect(to server: Server, _ next: @escaping () -> Void) {
         self.server = server
         self.next = next
+        // Whoever was there before does not answer any more.
+        isUnderWay = false
     }
 
     /// Looks for work, at the end of this turn if not later; no second time if that is about to happen.

@@ -273,7 +273,15 @@ extension Server {
             defer { swap(&reply, &connection.reply) }
             try edit(CommandContext(server: self, connection: connection), &reply)
             succeeded(run, connection, &reply)
-        case .keptEdit(let edit): try keep(edit, command, run, connection)
+        case .keptEdit(let edit):
+            try wait(command, run, connection) { context, whenDone in
+                try edit(context) { whenDone($0.mapError { $0 as any Error }) }
+            }
+        case .serverChange(let change):
+            guard let changeServers else { throw ACK(.unknown, "There are no configured servers") }
+            try wait(command, run, connection) { _, whenDone in
+                changeServers(change) { whenDone($0.mapError { $0 as any Error }) }
+            }
         case .remotePlaylist(let address, let then):
             guard let fetchPlaylist else { throw ACK(.unknown, "Unrecognized URI") }
             let fetch: PlaylistFetch = { _, whenDone in
@@ -354,16 +362,16 @@ extension Server {
         }
     }
 
-    /// Makes an edit, and answers when the store has it.
-    private func keep(
-        _ edit: @Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void,
+    /// Does something that ends later, on any thread, and answers then.
+    private func wait(
         _ command: Command,
         _ run: Connection.Run,
-        _ connection: Connection
+        _ connection: Connection,
+        for act: (CommandContext, @escaping @Sendable (Result<Void, any Error>) -> Void) throws -> Void
     ) throws {
         connection.progress = .waitingForWorker(run)
         let id = connection.id
-        try edit(CommandContext(server: self, connection: connection)) { [core] result in
+        try act(CommandContext(server: self, connection: connection)) { [core] result in
             core.post { server in
                 guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
                 else { return }

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import Library
 import Logging
+import Playback
 import SubsonicKit
 import Synchronization
 
@@ -28,32 +29,27 @@ enum Launch {
         try Files.makeDirectory(configuration.cacheDirectory)
         let store = try Store(path: configuration.stateFile, log: log)
         defer { store.close() }
-        let source = try await MusicSource(configuration, store: store, log: log)
-        defer { source.shutdown() }
-
         let core = try Core()
-        let library = source.shown.withLock { $0 }
-        let playlists = try await source.savedPlaylists(configuration)
-        let stickers = try await SavedStickers.load(from: store, server: source.id)
-        let moved = stickers.moved(in: library)
-        let journal = try await JournalWriter.opening(store, server: source.id)
-        let plays = try await SavedScrobbles.load(from: store, server: source.id)
-        let extras = try await source.listeningExtras(configuration)
+        let servers = try MusicServers(configuration, core: core, store: store, log: log)
+        defer { servers.shutdown() }
+        let start = try await servers.open()
+        let (library, sources) = (start.library, servers.sources)
         let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
         let factory = PartitionFactory(
             configuration: configuration,
             store: store,
             core: core,
             log: log,
-            transport: source.audioTransport,
-            source: { song, library in source.audio(song, library) },
-            absentSource: { source.audio($0) }
+            transport: servers.audioTransport,
+            source: { song, library in sources.audio(song, library) },
+            absentSource: { sources.audio($0) }
         )
         let player = try factory.makePlayer("default")
         let listeners = try open(configuration, log)
-        let sync = Mutex<[Task<Void, Never>]>([])
+        let running = Mutex<Task<Void, Never>?>(nil)
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
+            songs.setReachable(Set(start.servers.lazy.map(\.id.text)))
             let partition = factory.make("default", player, saved, songs)
             // Before the first client is served, and before any sound.
             partition.restore(saved, pauses: configuration.restorePaused)
@@ -62,19 +58,17 @@ enum Launch {
                 configuration: configuration,
                 log: log,
                 library: library,
-                shelves: source.shelves.withLock { $0 } ?? ShelfLists(),
+                shelves: start.parts.lists,
                 songs: songs,
                 partition: partition,
-                access: AccessRules(configuration)
+                access: AccessRules(configuration),
+                music: start.make(sources, configuration, log: log)
             )
-            let journal = journal()
-            server.journal = journal
-            server.playlists = PlaylistShelf(playlists, journal)
-            server.restore(stickers, moved, journal, source.id, log: log)
-            if configuration.scrobbles { server.scrobbler = Scrobbler(plays, journal, log: log) }
-            source.addListening(to: server, configuration, extras)
-            server.covers = source.covers(configuration, core)
-            server.fetchPlaylist = { address, whenDone in source.fetchPlaylist(address, whenDone) }
+            if configuration.playsOn { server.infinitePlay = InfinitePlay(server, log: log) }
+            start.parts.attach(to: server, sources, isStart: true)
+            server.fetchPlaylist = { [transport = servers.audioTransport] address, whenDone in
+                RemotePlaylist.fetch(address, by: transport, whenDone)
+            }
             for listener in listeners { try server.listen(listener) }
             try signals.watch(server) { server, number in
                 // SIGHUP asks a daemon to read its configuration again; until there is one that can change, it is ignored.
@@ -84,20 +78,13 @@ enum Launch {
                 server.core.loop.stop()
             }
             // Lives as long as the server: begins when there is one to show things to, ends by `cancel` below.
-            sync.withLock { tasks in
-                tasks = [
-                    Task { await source.keepInSync(core) }, Task { await source.keepPlaylists(core) },
-                    Task { await source.keepMarks(core) },
-                    Task { await source.learnTimeOffset() }, Task { await source.tellPlays(core) },
-                    Task { await extras.keepQueue(core) },
-                ]
-            }
+            running.withLock { $0 = Task { await servers.run(start.parts.extras) } }
             return server
         }
-        await extras.finish()
-        let tasks = sync.withLock { $0 }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
+        let task = running.withLock { $0 }
+        task?.cancel()
+        await task?.value
+        await servers.finish()
         factory.players.wait(atMost: .seconds(3))
     }
 

@@ -23,14 +23,12 @@ final class Server {
     private(set) var library: LibrarySnapshot
     let songs: SongTable
     let defaultPartition: Partition
-    /// What was accepted and is not on the server yet; nil where nothing is kept.
-    var journal: JournalWriter?
-    /// The stored playlists.
-    var playlists = PlaylistShelf() { didSet { playlists.server = self } }
-    /// Stars, ratings and likes.
-    var marks = MarkKeeper() { didSet { marks.server = self } }
-    /// The other stickers.
-    var stickers = StickerKeeper() { didSet { stickers.server = self } }
+    /// The configured Subsonic servers, in the order of the configuration.
+    private(set) var musicServers: [MusicServer]
+    /// The one whose library and playlists clients see.
+    private(set) var active: MusicServer
+    /// Carries out what clients want of the configured servers; set by whoever runs them.
+    var changeServers: ((ServerChange, @escaping @Sendable (Result<Void, ServerChangeError>) -> Void) -> Void)?
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
@@ -39,28 +37,12 @@ final class Server {
             @Sendable (StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) ->
                 Void
         )?
-    /// How the comparison with the Subsonic server stands.
-    var syncReport = SyncReport()
-    /// Tells the server what is listened to; nil where nobody is told.
-    var scrobbler: Scrobbler? { didSet { scrobbler?.server = self } }
     /// Lets the music go on when the queue runs out; nil where it shall end.
     var infinitePlay: InfinitePlay?
-    /// Hands the queue over between devices; nil where that is not wanted.
-    var playQueue: PlayQueueKeeper?
-    /// The radio stations that the server keeps; nil where there are none.
-    var stations: StationPlaylist?
-    /// Asks the server for songs that go with one; set by whoever has the server.
-    var askSimilar: SimilarSongs.Ask?
     /// Who is told what was listened to.
     var playObservers: [any PlayObserver] = []
-    /// The pictures of songs and folders; nil where there is nobody to ask.
-    var covers: Covers?
-    /// Starts a comparison with the server; set by whoever syncs.
-    var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
     /// The shelves beside the library's tree.
     var shelves: ShelfKeeper
-    /// Fetches what a shelf, or all of them, take from the server, for an update job or beside one; set by whoever syncs.
-    var requestShelves: (@Sendable (_ shelf: Shelf?, _ isJob: Bool) -> Void)?
 
     private var listeners: [CInt: Listener] = [:]
     private(set) var connections: [CInt: Connection] = [:]
@@ -89,7 +71,8 @@ final class Server {
         shelves: ShelfLists = ShelfLists(),
         songs: SongTable,
         partition: Partition,
-        access: AccessRules
+        access: AccessRules,
+        music: [MusicServer] = []
     ) {
         self.core = core
         self.configuration = configuration
@@ -104,9 +87,19 @@ final class Server {
         commands = CommandTable.standard
         workers = WorkerPool(count: 2)
         maximumConnections = configuration.maxConnections ?? Self.connectionsForFileLimit()
-        playlists.server = self
-        marks.server = self
-        stickers.server = self
+        let info = library.info
+        active =
+            music.first
+            ?? MusicServer(
+                MusicServer.Reference(core),
+                id: ServerID(text: info.serverID),
+                name: info.serverName,
+                url: "",
+                library: library
+            )
+        musicServers = music.isEmpty ? [active] : music
+        partition.queueObservers.append { [unowned self] in active.playQueue?.noteChange() }
+        for server in musicServers { server.server = self }
         partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }
     }
 
@@ -323,19 +316,70 @@ final class Server {
         }
     }
 
+    // MARK: Configured servers
+
+    /// The configured server that a reference leads to.
+    func musicServer(_ number: UInt64) -> MusicServer? { musicServers.first { $0.reference.number == number } }
+
+    /// The configured server with this identity.
+    func musicServer(id: String) -> MusicServer? { musicServers.first { $0.id.text == id } }
+
+    /// Takes the configured servers in this order; those that are not among them are gone. The active one must be.
+    func setMusicServers(_ servers: [MusicServer]) {
+        for server in musicServers where !servers.contains(where: { $0 === server }) { server.shutdown() }
+        musicServers = servers
+        for server in servers { server.server = self }
+        noteReachable()
+    }
+
+    /// Songs of configured servers can be played, though the library that is shown does not have them.
+    private func noteReachable() {
+        songs.setReachable(Set(musicServers.lazy.filter { $0 !== self.active }.map(\.id.text)))
+    }
+
+    /// Shows clients another server's library. What belongs to the library goes on from there; queue and music stay.
+    /// - Parameters:
+    ///   - gone: what is known of songs of the present library, as far as it was looked up off the core.
+    ///   - lists: what the new server told for the shelves.
+    func activate(
+        _ music: MusicServer,
+        _ translation: SongTranslation,
+        gone: [UInt32: SongTable.GoneSong],
+        lists: ShelfLists
+    ) {
+        let former = active
+        active = music
+        if former !== music { former.playlists = PlaylistShelf(PlaylistShelf.Settings(isEnabled: false)) }
+        noteReachable()
+        var lists = lists
+        lists.hasFavorites = configuration.showsFavorites
+        shelves = ShelfKeeper(music.library, lists, isShown: configuration.showsShelves)
+        show(music.library, translation, gone: gone)
+        syncEnded(didChange: false)
+        raise([.database, .storedPlaylist, .sticker])
+    }
+
     // MARK: The library
 
     /// Puts a new library in the place of the present one.
     /// - Parameter hasChanged: whether clients can see a difference.
     func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
-        stickers.follow(from: library, to: snapshot, translation)
-        let changed = songs.replaceLibrary(with: snapshot, translation)
-        if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
+        active.follow(snapshot, translation)
+        show(snapshot, translation)
+        if hasChanged { raise(.database) }
+    }
+
+    /// Shows clients another library.
+    private func show(
+        _ snapshot: LibrarySnapshot,
+        _ translation: SongTranslation,
+        gone: [UInt32: SongTable.GoneSong] = [:]
+    ) {
+        let changed = songs.replaceLibrary(with: snapshot, translation, gone: gone)
         library = snapshot
         if let shelves = shelves.follow(snapshot) { workers.submit { shelves.prepare() } }
         if !changed.isEmpty { defaultPartition.songsChanged(changed) }
         if songs.takeNewIDs() { defaultPartition.saver?.saveAnew() }
-        if hasChanged { raise(.database) }
     }
 
     /// Forgets what is known of URLs that have left all queues.
@@ -399,14 +443,14 @@ final class Server {
 
     /// Closes all sockets and stops what runs.
     func shutdown() {
-        playQueue?.finish()
+        for music in musicServers { music.playQueue?.finish() }
         defaultPartition.saver?.finish()
         for listener in listeners.values { listener.close() }
         listeners = [:]
         for connection in connections.values { _ = connection.flush() }
         for connection in Array(connections.values) { close(connection) }
         workers.shutdown()
-        covers?.shutdown()
+        for music in musicServers { music.covers?.shutdown() }
         defaultPartition.player.shutdown()
     }
 }

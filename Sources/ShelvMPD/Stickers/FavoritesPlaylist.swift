@@ -39,26 +39,23 @@ final class FavoritesPlaylist: VirtualPlaylist {
     }
 }
 
-extension Server {
-    /// Puts stickers and stars as the last run left them in place, before the first client is served.
+extension MusicServer {
+    /// Puts stickers and stars as the last run left them in place.
     /// - Parameter moved: songs that have other ids now, by the old ones.
     func restore(
         _ saved: SavedStickers,
         _ moved: [String: String],
         _ journal: JournalWriter,
-        _ server: ServerID,
+        hasFavorites: Bool,
         log: Log
     ) {
-        stickers = StickerKeeper(saved.stickers, store: journal.store, serverID: server)
-        marks = MarkKeeper(
-            saved.marks,
-            hasFavorites: configuration.showsFavorites,
-            journal: journal,
-            log: log
-        )
-        stickers.rename(moved)
-        showFavorites()
+        stickers = StickerKeeper(saved.stickers, store: journal.store, serverID: journal.server)
+        marks = MarkKeeper(saved.marks, hasFavorites: hasFavorites, journal: journal, log: log)
+        self.moved = moved
     }
+}
+
+extension Server {
 
     /// Adds the playlist of favourites, and fills the shelf.
     func showFavorites() {
@@ -69,7 +66,7 @@ extension Server {
 
 extension MusicSource {
     /// Does at the server what stars and ratings need; until the task is cancelled.
-    func keepMarks(_ core: Core) async {
-        await MarkCourier(client, log: log).work(for: core)
+    func keepMarks(_ home: MusicServer.Reference) async {
+        await MarkCourier(client, log: log).work(for: home)
     }
 }

@@ -47,13 +47,13 @@ actor MarkCourier {
     }
 
     /// Carries out what the core's keeper wants, one delivery at a time, until the task is cancelled.
-    nonisolated func work(for core: Core) async {
+    nonisolated func work(for home: MusicServer.Reference) async {
         let (jobs, queue) = AsyncStream.makeStream(of: MarkDelivery.self)
-        core.post { server in server.marks.connect(to: server) { queue.yield($0) } }
+        home.post { $0.marks.connect { queue.yield($0) } }
         for await delivery in jobs {
             let receipts = await deliver(delivery)
             if Task.isCancelled { return }
-            core.post { $0.marks.delivered(delivery, receipts) }
+            home.post { $0.marks.delivered(delivery, receipts) }
         }
     }
 

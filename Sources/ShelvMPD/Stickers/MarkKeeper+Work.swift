@@ -17,9 +17,9 @@ extension MarkKeeper {
     private static let patience = 4
 
     /// Begins: there is somebody to carry things out.
-    func connect(to server: Server, _ perform: @escaping (MarkDelivery) -> Void) {
-        self.server = server
+    func connect(_ perform: @escaping (MarkDelivery) -> Void) {
         self.perform = perform
+        guard let server = home?.server else { return }
         pace.connect(to: server) { [unowned self] in next() }
         pace.soon()
     }

@@ -17,8 +17,8 @@ final class MarkKeeper {
     /// Nil where nothing is kept and no server is told.
     let journal: JournalWriter?
 
-    /// Whom to tell of events, and who has the library.
-    weak var server: Server?
+    /// The server that has them.
+    weak var home: MusicServer?
     /// Carries out what has to be done at the server; one delivery at a time. Nil without a server.
     var perform: ((MarkDelivery) -> Void)?
     var work = MarkWork()
@@ -61,9 +61,9 @@ final class MarkKeeper {
         keep(changed.map(\.key), acts, rest.isEmpty ? whenKept : Self.nobody)
         if !acts.isEmpty { starsChanged() }
         guard !rest.isEmpty else { return }
-        guard let server else { return whenKept(.success(())) }
+        guard let home else { return whenKept(.success(())) }
         // Nobody shall wait for many.
-        server.core.post { $0.marks.star(rest, isStarred, whenKept: whenKept) }
+        home.reference.post { $0.marks.star(rest, isStarred, whenKept: whenKept) }
     }
 
     /// Rates something, 0...10; 0 takes the rating away.
@@ -102,7 +102,7 @@ final class MarkKeeper {
 
     /// The library's rating of a song, 0...5.
     private func libraryStars(_ key: MarkKey) -> UInt8 {
-        guard key.kind == .song, let library = server?.library, let song = library.song(id: key.id) else { return 0 }
+        guard key.kind == .song, let library = home?.library, let song = library.song(id: key.id) else { return 0 }
         return library.userRating(song)
     }
 
@@ -144,7 +144,7 @@ final class MarkKeeper {
     }
 
     private func uri(of key: MarkKey) -> [UInt8]? {
-        guard key.kind == .song, let library = server?.library else { return nil }
+        guard key.kind == .song, let library = home?.library else { return nil }
         return library.song(id: key.id).map { library.uri($0) }
     }
 
@@ -214,18 +214,18 @@ final class MarkKeeper {
     private func rework(
         _ change: @escaping @Sendable (inout MarkBook) -> (news: [(key: MarkKey, mark: Mark)], overruled: Int)
     ) {
-        guard let server else { return }
+        guard let home, let server = home.server else { return }
         reworking += 1
-        let (former, library) = (book, server.library)
-        server.workers.submit { [core = server.core] in
+        let (former, library) = (book, home.library)
+        server.workers.submit { [reference = home.reference] in
             var book = former
             let (news, overruled) = change(&book)
             let rows = news.map { item in
                 let song = item.key.kind == .song ? library.song(id: item.key.id) : nil
                 return (key: item.key, mark: item.mark, uri: song.map { library.uri($0) })
             }
-            core.post { [book] server in
-                let keeper = server.marks
+            reference.post { [book] home in
+                let keeper = home.marks
                 keeper.reworking -= 1
                 guard keeper.book.version == former.version else { return keeper.rework(change) }
                 keeper.reworked(book, rows, overruled)
@@ -246,20 +246,20 @@ final class MarkKeeper {
                 }
             }
         }
-        server?.raise(.sticker)
+        home?.raise(.sticker)
         if MarkKey.Kind.allCases.contains(where: { former.starred($0) != book.starred($0) }) { starsChanged() }
     }
 
     /// What shows stars follows.
     private func starsChanged() {
-        guard let server else { return }
         showStars()
-        if hasFavorites { server.raise([.sticker, .storedPlaylist]) }
+        if hasFavorites { home?.raise([.sticker, .storedPlaylist]) }
     }
 
     /// Puts the stars on the shelf of favourites.
     func showStars() {
-        server?.shelves.star(
+        guard let home, home.isActive else { return }
+        home.server?.shelves.star(
             songs: book.starred(.song),
             albums: book.starred(.album),
             artists: book.starred(.artist)

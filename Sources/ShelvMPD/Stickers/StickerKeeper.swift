@@ -8,7 +8,8 @@ final class StickerKeeper {
     private(set) var book: StickerBook
     private let store: Store?
     private let serverID: ServerID?
-    weak var server: Server?
+    /// The server whose songs they are on.
+    weak var home: MusicServer?
 
     /// - Parameters:
     ///   - book: what the last run left in the store.
@@ -68,7 +69,7 @@ final class StickerKeeper {
     }
 
     private func uri(_ type: StickerType, _ object: [UInt8]) -> [UInt8]? {
-        guard type == .song, let library = server?.library else { return nil }
+        guard type == .song, let library = home?.library else { return nil }
         return library.song(id: String(decoding: object, as: UTF8.self)).map { library.uri($0) }
     }
 
@@ -76,9 +77,9 @@ final class StickerKeeper {
 
     /// Follows songs that have other ids in a new library. What is looked for takes time, and is not done here.
     func follow(from old: LibrarySnapshot, to new: LibrarySnapshot, _ translation: SongTranslation) {
-        guard translation.hasNewIDs, let server else { return }
-        let (book, marks) = (book, server.marks.book)
-        server.workers.submit { [core = server.core] in
+        guard translation.hasNewIDs, let home, let server = home.server else { return }
+        let (book, marks) = (book, home.marks.book)
+        server.workers.submit { [reference = home.reference] in
             var ids: Set<String> = []
             book.forEach(.song) { object, _ in ids.insert(String(decoding: object, as: UTF8.self)) }
             marks.forEach(.song) { id, _ in ids.insert(id) }
@@ -89,14 +90,14 @@ final class StickerKeeper {
                 let newID = new.songID(successor)
                 if newID != id { moved[id] = newID }
             }
-            core.post { [moved] in $0.stickers.rename(moved) }
+            reference.post { [moved] in $0.stickers.rename(moved) }
         }
     }
 
     /// Songs have other ids now: by the old ones.
     func rename(_ songs: [String: String]) {
         guard !songs.isEmpty else { return }
-        server?.marks.rename(songs)
+        home?.marks.rename(songs)
         renameStickers(songs)
         keep({ _ in }) { server, database throws(StoreError) in
             try StickerTable.rename(songs, for: server, in: database)
@@ -104,16 +105,16 @@ final class StickerKeeper {
     }
 
     private func renameStickers(_ songs: [String: String]) {
-        guard let server, book.count(of: .song) > 0 else { return }
+        guard let home, let server = home.server, book.count(of: .song) > 0 else { return }
         let former = book
-        server.workers.submit { [core = server.core] in
+        server.workers.submit { [reference = home.reference] in
             var book = former
             book.rename(
                 .song,
                 Dictionary(songs.map { (Array($0.key.utf8), Array($0.value.utf8)) }, uniquingKeysWith: { $1 })
             )
-            core.post { [book] server in
-                let keeper = server.stickers
+            reference.post { [book] home in
+                let keeper = home.stickers
                 // Something was set meanwhile: once more.
                 guard keeper.book.version == former.version else { return keeper.renameStickers(songs) }
                 keeper.book = book

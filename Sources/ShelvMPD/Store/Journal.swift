@@ -99,20 +99,40 @@ enum Journal {
     }
 }
 
-/// Writes acts of clients into the journal, in order: the only one for its store, whatever the kinds, because it gives out the
-/// numbers. Owned by the core.
+/// Writes acts of clients for one server into the journal, in order, whatever the kinds. Owned by the core.
 final class JournalWriter {
+    /// Gives out the numbers: the only one for its store.
+    private final class Numbers {
+        private var last: Int64
+
+        init(after last: Int64) { self.last = last }
+
+        func next() -> Int64 {
+            last += 1
+            return last
+        }
+    }
+
     let store: Store
     /// The server that the acts are for.
     let server: ServerID
-    private var lastID: Int64
+    private let numbers: Numbers
 
     /// - Parameter lastID: the highest number that was ever given out.
     init(_ store: Store, server: ServerID, lastID: Int64) {
         self.store = store
         self.server = server
-        self.lastID = lastID
+        numbers = Numbers(after: lastID)
     }
+
+    private init(_ store: Store, server: ServerID, _ numbers: Numbers) {
+        self.store = store
+        self.server = server
+        self.numbers = numbers
+    }
+
+    /// The writer for another server's acts in the same journal.
+    func writer(for server: ServerID) -> JournalWriter { JournalWriter(store, server: server, numbers) }
 
     /// The writer that goes on behind what the store has; any thread.
     /// - Returns: what makes it, on the core.
@@ -134,8 +154,7 @@ final class JournalWriter {
         also: (@Sendable (Database) throws(StoreError) -> Void)? = nil,
         whenKept: @escaping Store.WhenDone
     ) -> JournalEntry {
-        lastID += 1
-        let entry = JournalEntry(id: lastID, kind: kind, subject: subject, content: content, time: time)
+        let entry = JournalEntry(id: numbers.next(), kind: kind, subject: subject, content: content, time: time)
         store.submit(
             "an act in the journal",
             { [server] database throws(StoreError) in

@@ -6,24 +6,8 @@ import SubsonicKit
 
 extension MusicSource {
     /// Does at the server what the stored playlists need; until the task is cancelled.
-    func keepPlaylists(_ core: Core) async {
-        await PlaylistCourier(client, store: store, log: log).work(for: core)
-    }
-
-    /// Fetches a playlist of the network.
-    /// - Parameter whenDone: told on any thread what can be played of it.
-    func fetchPlaylist(
-        _ address: StreamAddress,
-        _ whenDone: @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void
-    ) {
-        Task { [audioTransport] in
-            do throws(RemotePlaylistError) {
-                let playlist = try await RemotePlaylist.load(address, by: audioTransport)
-                whenDone(.success(playlist.rows.map { .stream(StreamSong($0)) }))
-            } catch {
-                whenDone(.failure(error))
-            }
-        }
+    func keepPlaylists(_ home: MusicServer.Reference) async {
+        await PlaylistCourier(client, store: store, log: log).work(for: home)
     }
 
     /// The stored playlists as the last run left them.
@@ -32,12 +16,31 @@ extension MusicSource {
         return PlaylistShelf.Saved(
             settings: PlaylistShelf.Settings(
                 isEnabled: configuration.showsPlaylists,
-                user: configuration.servers.first.flatMap { $0.user.isEmpty ? nil : $0.user },
+                user: user,
                 maximumLength: configuration.maxPlaylistLength
             ),
             playlists: saved,
             log: log
         )
+    }
+}
+
+extension RemotePlaylist {
+    /// Fetches a playlist of the network.
+    /// - Parameter whenDone: told on any thread what can be played of it.
+    static func fetch(
+        _ address: StreamAddress,
+        by transport: any HTTPTransport,
+        _ whenDone: @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void
+    ) {
+        Task {
+            do throws(RemotePlaylistError) {
+                let playlist = try await RemotePlaylist.load(address, by: transport)
+                whenDone(.success(playlist.rows.map { .stream(StreamSong($0)) }))
+            } catch {
+                whenDone(.failure(error))
+            }
+        }
     }
 }
 

@@ -5,8 +5,8 @@ import Synchronization
 
 extension MusicSource {
     /// Tells the server what is listened to, until the task is cancelled.
-    func tellPlays(_ core: Core) async {
-        await ScrobbleCourier(client, id: id, store: store, log: log).work(for: core)
+    func tellPlays(_ home: MusicServer.Reference) async {
+        await ScrobbleCourier(client, id: id, store: store, log: log).work(for: home)
     }
 
     /// What the last run knew about the queue and the stations at the server.
@@ -24,16 +24,20 @@ extension MusicSource {
             stations: facts[StationPlaylist.fact].map { StationPlaylist.decode($0) } ?? []
         )
     }
+}
 
-    /// Gives a server its mixes, stations, the queue of other devices, and music without end, as far as they are wanted.
-    /// On the core, before the first client is served.
-    func addListening(to server: Server, _ configuration: Configuration, _ extras: ListeningExtras) {
-        server.askSimilar = { [self] seed, whenDone in similarSongs(seed, whenDone) }
-        if configuration.playsOn { server.infinitePlay = InfinitePlay(server, log: log) }
+extension MusicServer {
+    /// Gives the active server its mixes, stations and the queue of other devices, as far as they are wanted.
+    /// - Parameter isStart: whether another device's queue may take the place of ours.
+    func addListening(_ configuration: Configuration, _ extras: ListeningExtras, _ sources: MusicSources, isStart: Bool)
+    {
         if configuration.showsMixes {
-            for mix in Mix.allCases { server.playlists.add(virtual: MixPlaylist(mix)) }
+            for mix in Mix.allCases { playlists.add(virtual: MixPlaylist(mix)) }
         }
-        let stations = StationPlaylist(known: extras.stations) { [client] job, whenDone in
+        let stations = StationPlaylist(known: extras.stations, of: self) { [sources, id] job, whenDone in
+            guard let client = sources[id]?.client else {
+                return whenDone(.failure(.transport(TransportError(.local, "the server cannot be used"))))
+            }
             Task {
                 do throws(SubsonicError) {
                     whenDone(.success(try await client.carryOut(job)))
@@ -42,14 +46,13 @@ extension MusicSource {
                 }
             }
         }
-        server.stations = stations
-        server.playlists.add(virtual: stations)
-        guard let mode = configuration.playQueueSync, let courier = extras.courier else { return }
-        server.playQueue = PlayQueueKeeper(mode, server, log: log)
+        self.stations = stations
+        playlists.add(virtual: stations)
+        playQueue = nil
+        guard let server, let mode = configuration.playQueueSync, let courier = extras.courier else { return }
+        playQueue = PlayQueueKeeper(isStart ? mode : .save, server, log: server.log)
         let queue = courier.queue
-        server.playlists.add(
-            virtual: QueuePlaylist(server: client.server.name, of: server) { whenDone in queue.yield(.fetch(whenDone)) }
-        )
+        playlists.add(virtual: QueuePlaylist(server: name, of: server) { whenDone in queue.yield(.fetch(whenDone)) })
     }
 }
 
@@ -68,8 +71,8 @@ struct ListeningExtras: Sendable {
     }
 
     /// Keeps the queue at the server, until `finish`.
-    func keepQueue(_ core: Core) async {
-        await courier?.work(for: core)
+    func keepQueue(_ home: MusicServer.Reference) async {
+        await courier?.work(for: home)
         ended.continuation.finish()
     }
 

@@ -4,14 +4,17 @@ import Playback
 import SubsonicKit
 import Synchronization
 
-/// The configured Subsonic server: its library on disk, its client, and the bytes of its songs.
+/// A configured Subsonic server, as other threads have it: its library on disk, its client, and the bytes of its songs.
 ///
-/// API and audio have connections and threads of their own, so that a long answer of one never holds up the other.
+/// Made anew when its block in the configuration changes.
 final class MusicSource: Sendable {
-    let audioTransport: CurlTransport
     let apiTransport: CurlTransport
     let client: SubsonicClient
     let id: ServerID
+    /// Our name there; nil where it is not known.
+    let user: String?
+    /// What it was made of.
+    let made: Recipe
     let store: Store
     let log: Log
     private let transcoding: Transcoding?
@@ -27,21 +30,25 @@ final class MusicSource: Sendable {
     /// Which steps of a sync are told in the log.
     let milestones = Mutex(SyncMilestones())
 
-    /// Reads the password and finds out what is known about the server.
-    /// - Throws: a sentence for the user: no server, no password, an address that is none.
-    init(_ configuration: Configuration, store: Store, log: Log) async throws {
-        guard let server = configuration.servers.first else {
-            throw MusicSourceError("there is no subsonic_server in the configuration")
-        }
-        if configuration.servers.count > 1 {
-            log.notice("Only the first subsonic_server is used: \(server.name)")
-        }
-        id = try await store.identify([ServerAddress(name: server.name, url: server.url)])[0]
+    /// Finds out what is known about the server.
+    /// - Parameter library: what it has, as far as is known.
+    /// - Throws: a sentence for the user: an address that is none.
+    init(
+        _ recipe: Recipe,
+        id: ServerID,
+        library: LibrarySnapshot,
+        _ configuration: Configuration,
+        store: Store,
+        log: Log
+    ) async throws {
+        let server = recipe.block
+        self.id = id
+        made = recipe
+        user = server.user.isEmpty ? nil : server.user
         let facts = try await store.facts(about: id)
         apiTransport = try CurlTransport()
-        audioTransport = try CurlTransport()
         client = SubsonicClient(
-            try SubsonicServer(server, id: id.text),
+            recipe.server,
             transport: apiTransport,
             remembered: facts["authentication"].flatMap(AuthenticationMethod.init),
             log: log
@@ -64,24 +71,37 @@ final class MusicSource: Sendable {
             checkInterval: configuration.refreshInterval ?? .seconds(1 << 40),
             formerURIs: try await store.aliases(of: id)
         )
-        shown = Mutex(try Self.storedLibrary(syncConfiguration, log))
+        shown = Mutex(library)
     }
 
-    /// The library as it was at the end of the last run; an empty one when there is none.
-    private static func storedLibrary(_ sync: LibrarySyncConfiguration, _ log: Log) throws -> LibrarySnapshot {
+    /// A server's library as it was at the end of the last run; an empty one when there is none.
+    static func storedLibrary(
+        _ id: ServerID,
+        _ server: ServerConfiguration,
+        _ configuration: Configuration,
+        _ log: Log
+    ) throws -> LibrarySnapshot {
+        let place = LibrarySyncConfiguration(
+            serverID: id.text,
+            serverName: server.name,
+            directory: configuration.cacheDirectory
+        )
         do throws(LibraryError) {
-            return try LibrarySnapshot.open(file: sync.imageFile)
+            return try LibrarySnapshot.open(file: place.imageFile)
         } catch {
-            if error != .noFile { log.notice("The stored library cannot be used and is fetched again: \(error)") }
+            if error != .noFile {
+                log.notice("The stored library of \(server.name) cannot be used and is fetched again: \(error)")
+            }
         }
-        let info = LibraryInfo(serverID: sync.serverID, serverName: sync.serverName, isComplete: false)
+        let info = LibraryInfo(serverID: id.text, serverName: server.name, isComplete: false)
         return try LibraryBuilder().build(info: info, file: nil)
     }
 
     /// How the bytes of a song are fetched.
-    func audio(_ song: SongIndex, _ library: LibrarySnapshot) -> AudioSource? {
+    /// - Parameter id: as the server calls it.
+    func audio(_ song: SongIndex, as id: String, of library: LibrarySnapshot) -> AudioSource? {
         audio(
-            library.songID(song),
+            id,
             size: library.size(song),
             suffix: library.suffix(song),
             bitRate: library.bitRate(song),
@@ -89,9 +109,8 @@ final class MusicSource: Sendable {
         )
     }
 
-    /// How the bytes of a song are fetched that the library does not have yet; nil for one of another server.
+    /// How the bytes of a song are fetched that the library does not have.
     func audio(_ song: SongTable.GoneSong) -> AudioSource? {
-        guard song.serverID == id.text else { return nil }
         let name = song.uri.split(separator: UInt8(ascii: "/")).last ?? []
         let suffix = name.lastIndex(of: UInt8(ascii: ".")).map { name[name.index(after: $0)...] } ?? []
         return audio(
@@ -160,16 +179,25 @@ final class MusicSource: Sendable {
         }
     }
 
-    /// Ends all transfers and their threads.
-    func shutdown() {
-        audioTransport.shutdown()
-        apiTransport.shutdown()
+    /// Ends all transfers and their thread.
+    func shutdown() { apiTransport.shutdown() }
+
+    /// What the configuration says of a server, with the passwords read.
+    struct Recipe: Sendable {
+        let block: ServerConfiguration
+        let server: SubsonicServer
+
+        /// Reads files, and runs commands: blocks.
+        init(_ block: ServerConfiguration, id: ServerID) throws {
+            self.block = block
+            server = try SubsonicServer(block, id: id.text)
+        }
+
+        /// Whether it makes the same; where the block stands makes no difference.
+        func isSame(as other: Recipe) -> Bool {
+            var block = block
+            block.place = other.block.place
+            return block == other.block && server.credentials == other.server.credentials
+        }
     }
-}
-
-/// Why there is no music; a sentence for the user.
-struct MusicSourceError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

@@ -7,22 +7,22 @@ import Synchronization
 /// store, so that they are there without the server, too.
 extension MusicSource {
     /// Answers what clients ask for, one after the other, until the task is cancelled.
-    func answerShelfRequests(_ core: Core) async {
+    func answerShelfRequests(_ home: MusicServer.Reference) async {
         let (requests, source) = AsyncStream.makeStream(of: (shelf: Shelf?, isJob: Bool).self)
-        core.post { server in server.requestShelves = { source.yield((shelf: $0, isJob: $1)) } }
+        home.post { $0.requestShelves = { source.yield((shelf: $0, isJob: $1)) } }
         for await request in requests {
-            let didChange = await refreshShelves(request.shelf, core)
-            if request.isJob { core.post { $0.syncEnded(didChange: didChange) } }
+            let didChange = await refreshShelves(request.shelf, home)
+            if request.isJob { home.post { $0.syncEnded(didChange: didChange) } }
         }
     }
 
     /// Fetches what one shelf, or all of them, take from the server. What does not succeed stays as it is.
     @discardableResult
-    func refreshShelves(_ shelf: Shelf?, isRefresh: Bool = false, _ core: Core) async -> Bool {
+    func refreshShelves(_ shelf: Shelf?, isRefresh: Bool = false, _ home: MusicServer.Reference) async -> Bool {
         // A refresh brings the stars along.
         if !isRefresh, shelf == nil || shelf == .favorites {
             let asked = Instant.now
-            if let starred = try? await client.starred2() { core.post { $0.marks.take(starred, asked: asked) } }
+            if let starred = try? await client.starred2() { home.post { $0.marks.take(starred, asked: asked) } }
         }
         let former = shelves.withLock { $0 }
         guard var lists = former else { return false }
@@ -35,7 +35,7 @@ extension MusicSource {
         if lists == former { return false }
         shelves.withLock { $0 = lists }
         store.keep(lists.encoded, as: Self.shelvesFact, about: id)
-        core.post { [lists] server in _ = server.shelves.take(lists) }
+        home.post { [lists] in $0.show(lists) }
         return true
     }
 

@@ -6,34 +6,33 @@ import Synchronization
 
 extension MusicSource {
     /// Keeps the library like the server's, and shows it on the core as it changes; until the task is cancelled.
-    func keepInSync(_ core: Core) async {
+    func keepInSync(_ home: MusicServer.Reference) async {
         // They end with the task, as the sync does.
-        async let shelves: Void = answerShelfRequests(core)
-        await sync(core).run()
+        async let shelves: Void = answerShelfRequests(home)
+        await sync(home).run()
         await shelves
+        home.post { $0.syncStopped() }
     }
 
-    /// Called once; later requests to update go to this one.
-    private func sync(_ core: Core) -> LibrarySync {
+    /// Later requests to update go to this one.
+    private func sync(_ home: MusicServer.Reference) -> LibrarySync {
         let sync = LibrarySync(
             syncConfiguration,
             server: client,
             stored: shown.withLock { $0.info.isComplete ? $0 : nil },
             handlers: LibrarySyncHandlers(
-                publish: { [self] snapshot in publish(snapshot, core) },
-                refreshed: { [self] refresh in await refreshed(refresh, core) },
-                event: { [self] event in tell(event, core) }
+                publish: { [self] snapshot in publish(snapshot, home) },
+                refreshed: { [self] refresh in await refreshed(refresh, home) },
+                event: { [self] event in tell(event, home) }
             ),
             log: log
         )
-        core.post { server in
-            server.requestSync = { rescans in sync.requestUpdate(rescan: rescans) }
-        }
+        home.post { $0.requestSync = { rescans in sync.requestUpdate(rescan: rescans) } }
         return sync
     }
 
     /// Where songs have gone is found out here, so that the core only has to follow.
-    private func publish(_ snapshot: LibrarySnapshot, _ core: Core) {
+    private func publish(_ snapshot: LibrarySnapshot, _ home: MusicServer.Reference) {
         let former = shown.withLock { shown in
             defer { shown = snapshot }
             return shown
@@ -44,37 +43,37 @@ extension MusicSource {
         // Building has used much memory that will not be needed until the next change.
         if !isPart { malloc_trim(0) }
         keepFormerURIs(of: snapshot, isNewerThan: former)
-        core.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
+        home.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
     }
 
     /// The library is as the server has it. What else belongs to a refresh is fetched from here.
-    private func refreshed(_ refresh: LibraryRefresh, _ core: Core) async {
+    private func refreshed(_ refresh: LibraryRefresh, _ home: MusicServer.Reference) async {
         rememberAuthentication()
         let began = Instant.now.advanced(by: .zero - refresh.duration)
-        core.post { server in
-            server.marks.pace.serverAnswers()
-            if let starred = refresh.starred { server.marks.take(starred, asked: began) }
-            server.marks.confirm(refresh.library)
+        home.post { home in
+            home.marks.pace.serverAnswers()
+            if let starred = refresh.starred { home.marks.take(starred, asked: began) }
+            home.marks.confirm(refresh.library)
         }
-        await refreshShelves(nil, isRefresh: true, core)
-        core.post { server in
-            server.playlists.pace.serverAnswers()
-            server.scrobbler?.pace.serverAnswers()
-            server.playQueue?.serverAnswers()
-            server.stations?.look(server)
-            server.playlists.wantRefresh(readsAll: true)
+        await refreshShelves(nil, isRefresh: true, home)
+        home.post { home in
+            home.playlists.pace.serverAnswers()
+            home.scrobbler?.pace.serverAnswers()
+            home.playQueue?.serverAnswers()
+            home.stations?.look()
+            home.playlists.wantRefresh(readsAll: true)
         }
     }
 
-    private func tell(_ event: LibrarySyncEvent, _ core: Core) {
-        core.post { $0.syncReport.note(event) }
+    private func tell(_ event: LibrarySyncEvent, _ home: MusicServer.Reference) {
+        home.post { $0.syncReport.note(event) }
         switch event {
-        case .started: core.post { $0.syncBegan() }
+        case .started: home.post { $0.syncBegan() }
         case .progress(let songs, let expected):
             guard milestones.withLock({ $0.isDue(songs: songs, expected: expected) }) else { return }
             log.info("\(client.server.name): \(songs) songs\(expected.map { " of \($0)" } ?? "") fetched")
-        case .finished(let didChange): core.post { $0.syncEnded(didChange: didChange) }
-        case .failed: core.post { $0.syncEnded(didChange: false) }
+        case .finished(let didChange): home.post { $0.syncEnded(didChange: didChange) }
+        case .failed: home.post { $0.syncEnded(didChange: false) }
         }
     }
 

@@ -1,0 +1,142 @@
+import Library
+import MPDProtocol
+
+/// One configured Subsonic server, as the core has it: its library, and everything that is to be told to it or comes from it.
+///
+/// Exists as long as its block stands in the configuration, whether clients see its library or not: stars, ratings and plays
+/// go on to be delivered. Owned by the core.
+final class MusicServer {
+    /// The way to it from other threads. Leads nowhere once the server has left the configuration.
+    struct Reference: Sendable {
+        let core: Core
+        /// Never given out twice while the program runs.
+        let number: UInt64
+
+        init(_ core: Core, number: UInt64 = 0) {
+            self.core = core
+            self.number = number
+        }
+
+        /// Runs `action` on the core, after everything posted before.
+        func post(_ action: @escaping @Sendable (MusicServer) -> Void) {
+            core.post { server in find(in: server).map(action) }
+        }
+
+        /// What it leads to; on the core.
+        func find(in server: Server) -> MusicServer? { server.musicServer(number) }
+    }
+
+    let reference: Reference
+    let id: ServerID
+    /// As the configuration calls it, and where it is: neither holds a secret.
+    var name: String
+    var url: String
+    /// What it has, as far as is known; by its own ids and its own paths.
+    private(set) var library: LibrarySnapshot
+    /// Whom it belongs to.
+    weak var server: Server? { didSet { renameMoved() } }
+    /// Songs that had other ids in the last run, by those; until there is somebody to do it.
+    var moved: [String: String] = [:] { didSet { renameMoved() } }
+
+    /// What was accepted and is not on the server yet; nil where nothing is kept.
+    var journal: JournalWriter?
+    /// The stored playlists; empty unless this is the server whose playlists clients see.
+    var playlists = PlaylistShelf() { didSet { playlists.home = self } }
+    /// Stars, ratings and likes.
+    var marks = MarkKeeper() { didSet { marks.home = self } }
+    /// The other stickers.
+    var stickers = StickerKeeper() { didSet { stickers.home = self } }
+    /// Tells the server what is listened to; nil where nobody is told.
+    var scrobbler: Scrobbler? { didSet { scrobbler?.home = self } }
+    /// Hands the queue over between devices; nil where that is not wanted.
+    var playQueue: PlayQueueKeeper?
+    /// The radio stations that the server keeps; nil where there are none.
+    var stations: StationPlaylist?
+    /// The pictures of songs and folders; nil where there is nobody to ask.
+    var covers: Covers?
+    /// Asks the server for songs that go with one.
+    var askSimilar: SimilarSongs.Ask?
+    /// Starts a comparison with the server; nil while nobody syncs.
+    var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
+    /// Fetches what a shelf, or all of them, take from the server, for an update job or beside one.
+    var requestShelves: (@Sendable (_ shelf: Shelf?, _ isJob: Bool) -> Void)?
+    /// How the comparison with the server stands.
+    var syncReport = SyncReport()
+
+    init(_ reference: Reference, id: ServerID, name: String, url: String, library: LibrarySnapshot) {
+        self.reference = reference
+        self.id = id
+        self.name = name
+        self.url = url
+        self.library = library
+        playlists.home = self
+        marks.home = self
+        stickers.home = self
+    }
+
+    /// Whether clients see its library and its playlists.
+    var isActive: Bool { server?.active === self }
+
+    /// The server has other songs now.
+    /// - Parameter translation: where those of the present library are in the new one.
+    func follow(_ snapshot: LibrarySnapshot, _ translation: SongTranslation) {
+        stickers.follow(from: library, to: snapshot, translation)
+        if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
+        library = snapshot
+    }
+
+    /// The server has other songs now, and clients are shown them if they see this server.
+    /// - Parameter hasChanged: whether they can see a difference.
+    func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
+        if isActive, let server {
+            server.replaceLibrary(snapshot, translation, hasChanged: hasChanged)
+        } else {
+            follow(snapshot, translation)
+        }
+    }
+
+    /// The server told other lists for the shelves.
+    func show(_ lists: ShelfLists) {
+        if isActive { _ = server?.shelves.take(lists) }
+    }
+
+    // MARK: Syncing
+
+    /// A comparison with the server begins, asked for or not.
+    func syncBegan() {
+        if isActive { server?.syncBegan() }
+    }
+
+    /// A comparison with the server has ended.
+    /// - Parameter didChange: whether clients can see a difference.
+    func syncEnded(didChange: Bool) {
+        if isActive { server?.syncEnded(didChange: didChange) }
+    }
+
+    /// Nobody compares any more.
+    func syncStopped() {
+        requestSync = nil
+        requestShelves = nil
+        if syncReport.state == .syncing { syncReport = SyncReport() }
+    }
+
+    // MARK: What clients see
+
+    /// Tells clients of events, if this server's things are what they see.
+    func raise(_ events: Subsystems) {
+        if isActive { server?.raise(events) }
+    }
+
+    private func renameMoved() {
+        guard server != nil, !moved.isEmpty else { return }
+        let songs = moved
+        moved = [:]
+        stickers.rename(songs)
+    }
+
+    /// Ends what waits for the server.
+    func shutdown() {
+        playQueue?.finish()
+        covers?.shutdown()
+    }
+}
