@@ -1,0 +1,222 @@
+import CLinux
+import Glibc
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// The real program with several Subsonic servers, whose songs have the same ids and partly the same paths.
+@Suite(.serialized)
+struct SeveralServersTests {
+    /// The program, its configuration and what it left.
+    private final class Program {
+        let folder: TemporaryFolder
+        let port: Int
+        private(set) var process: TestProcess?
+
+        init(_ servers: [(name: String, url: String)]) throws {
+            folder = try #require(TemporaryFolder())
+            port = try #require(freePort())
+            try configure(servers)
+        }
+
+        func configure(_ servers: [(name: String, url: String)]) throws {
+            let blocks = servers.map { server in
+                """
+                subsonic_server {
+                    name "\(server.name)"
+                    url "\(server.url)"
+                    user "u"
+                    password "p"
+                }
+                """
+            }
+            let path = folder.write(
+                "conf",
+                """
+                bind_to_address "127.0.0.1"
+                port "\(port)"
+                log_level "verbose"
+                state_directory "\(folder.path("state"))"
+                cache_directory "\(folder.path("cache"))"
+                queue_mode "mpd"
+                mixes "no"
+                \(blocks.joined(separator: "\n"))
+                audio_output {
+                    type "file"
+                    name "Samples"
+                    path "\(folder.path("samples"))"
+                    format "44100:16:2"
+                }
+
+                """
+            )
+            unsafe chmod(path, 0o600)
+        }
+
+        func start() throws -> MPDTestClient {
+            let process = try #require(TestProcess([KilledServer.program, "--config", folder.path("conf")]))
+            self.process = process
+            var client: MPDTestClient?
+            _ = waitUntil(milliseconds: 30_000) {
+                client = try? MPDTestClient(port: port, timeout: 30)
+                return client != nil || !process.isRunning
+            }
+            return try #require(client, "\(process.errors)")
+        }
+
+        func kill() {
+            process?.send(SIGKILL)
+            _ = process?.wait()
+        }
+
+        var log: String { process?.errors ?? "" }
+        func stop() { process?.stop() }
+    }
+
+    private func hasSongs(_ client: MPDTestClient, _ artist: String) -> Bool {
+        waitUntil(milliseconds: 30_000) {
+            // Not a part of it, which goes when the server changes.
+            (try? client.value("state", of: "shelv_sync")) == "idle"
+                && (try? client.ask("listall").contains("file: \(artist)/Album/1.wav")) == true
+        }
+    }
+
+    private func list(_ client: MPDTestClient) throws -> [String] {
+        var rows: [String] = []
+        for line in try client.ask("shelv_server list").dropLast() {
+            guard let colon = line.firstRange(of: ": ") else { continue }
+            let (key, value) = (line[..<colon.lowerBound], line[colon.upperBound...])
+            if key == "server" { rows.append(String(value)) }
+            if ["active", "songs", "state"].contains(key) { rows[rows.count - 1] += " \(value)" }
+        }
+        return rows
+    }
+
+    @Test func theMusicGoesOnWhenTheServerChanges() throws {
+        let anna = try #require(SmallMusicServer("Anna"))
+        let bert = try #require(SmallMusicServer("Bert"))
+        defer {
+            anna.stop()
+            bert.stop()
+        }
+        anna.setPlaylist("Of Anna", ["2", "1"])
+        bert.setPlaylist("Of Bert", ["3"])
+        let program = try Program([("first", anna.url), ("second", bert.url)])
+        defer { program.stop() }
+        var client = try program.start()
+        try #require(hasSongs(client, "Anna"), "\(program.log)")
+        #expect(waitUntil { (try? client.ask("listplaylists").contains("playlist: Of Anna")) == true })
+        #expect(try list(client) == ["first 1 6 idle", "second 0 0 idle"])
+        // One of each, and the one that both have a path for.
+        for command in [
+            "add Anna/Album/1.wav", "add Same/Place/6.wav", "playlistadd Mine http://127.0.0.1:9/x",
+            "playlistadd Mine Anna/Album/2.wav", "sticker set song Anna/Album/2.wav rating 4",
+            "sticker set song Anna/Album/2.wav note old", "play",
+        ] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        _ = try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 0.5 }
+
+        let listener = try MPDTestClient(port: program.port, timeout: 30)
+        listener.send("idle database\n")
+        #expect(try client.ask("shelv_server use nobody") == ["ACK [50@0] {shelv_server} No such server"])
+        #expect(try client.ask("shelv_server use second") == ["OK"])
+        #expect(try listener.reply() == ["changed: database", "OK"])
+        #expect(try client.value("state", of: "status") == "play")
+        try #require(hasSongs(client, "Bert"), "\(program.log)")
+        #expect(try client.ask("listall Anna").last?.hasPrefix("ACK [50@0]") == true)
+        #expect(waitUntil { (try? list(client)) == ["first 0 6 idle", "second 1 6 idle"] })
+        let entries = try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") || $0.hasPrefix("Title: ") }
+        #expect(entries == ["file: Anna/Album/1.wav", "Title: Anna 1", "file: Same/Place/6.wav", "Title: Anna 6"])
+        #expect(waitUntil { (try? client.ask("listplaylists").contains("playlist: Of Bert")) == true })
+        #expect(try !client.ask("listplaylists").contains("playlist: Of Anna"))
+        #expect(try client.entries(of: "Mine") == ["http://127.0.0.1:9/x", "song:2"])
+        // The same id, another song.
+        #expect(try client.ask("sticker get song Bert/Album/2.wav rating").first?.hasPrefix("ACK [50@0]") == true)
+        #expect(try client.ask("sticker set song Bert/Album/3.wav rating 8") == ["OK"])
+        #expect(waitUntil { bert.ratings == ["3": "4"] })
+        #expect(waitUntil { anna.ratings == ["2": "2"] })
+        #expect(try client.ask("add Same/Place/6.wav") == ["OK"])
+
+        // Each song is its own server's.
+        _ = try client.status { $0["state"] == "stop" }
+        #expect(try client.value("error", of: "status") == nil)
+        let wanted = anna.samples(1) + anna.samples(6) + bert.samples(6)
+        let samples = allSamples(try #require(contents(of: program.folder.path("samples"))))
+        #expect(samples == wanted, "\(samples.count) of \(wanted.count)")
+
+        // Killed, the queue is that of both, and the server is the one that was chosen.
+        program.kill()
+        client = try program.start()
+        #expect(waitUntil { (try? list(client)) == ["first 0 6 idle", "second 1 6 idle"] })
+        let files = try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") || $0.hasPrefix("Title: ") }
+        #expect(files == entries + ["file: Same/Place/6.wav", "Title: Bert 6"])
+        #expect(try client.ask("play 1") == ["OK"])
+        #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 0.2 } != nil)
+        #expect(try client.value("error", of: "status") == nil)
+        #expect(try client.ask("stop") == ["OK"])
+
+        // What was said to a server that is away reaches it, whichever is shown.
+        bert.setDown(true)
+        #expect(try client.ask("sticker set song Bert/Album/1.wav rating 10") == ["OK"])
+        #expect(try client.ask("playlistadd \"Of Bert\" Bert/Album/4.wav") == ["OK"])
+        #expect(try client.ask("shelv_server use first") == ["OK"])
+        #expect(try client.ask("sticker get song Anna/Album/2.wav note") == ["sticker: note=old", "OK"])
+        #expect(try client.entries(of: "Mine") == ["http://127.0.0.1:9/x", "Anna/Album/2.wav"])
+        #expect(try client.entries(of: "Of Anna") == ["Anna/Album/2.wav", "Anna/Album/1.wav"])
+        let shown = try client.ask("playlistinfo 0").filter { $0.hasPrefix("file: ") || $0.hasPrefix("Title: ") }
+        #expect(shown == ["file: Anna/Album/1.wav", "Title: Anna 1"])
+        bert.setDown(false)
+        #expect(waitUntil(milliseconds: 30_000) { bert.ratings["1"] == "5" }, "\(program.log)")
+        #expect(bert.playlists["Of Bert"] == ["3"])
+        #expect(try client.ask("shelv_server use second") == ["OK"])
+        #expect(waitUntil(milliseconds: 30_000) { bert.playlists["Of Bert"] == ["3", "4"] }, "\(program.log)")
+        #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+
+    @Test func blocksAreReadAgain() throws {
+        let anna = try #require(SmallMusicServer("Anna"))
+        let bert = try #require(SmallMusicServer("Bert"))
+        defer {
+            anna.stop()
+            bert.stop()
+        }
+        let program = try Program([("first", anna.url)])
+        defer { program.stop() }
+        let client = try program.start()
+        try #require(hasSongs(client, "Anna"), "\(program.log)")
+        #expect(try client.ask("sticker set song Anna/Album/2.wav note old") == ["OK"])
+        #expect(try client.ask("add Anna") == ["OK"])
+        // A new one, and another name for the old one.
+        try program.configure([("second", bert.url), ("renamed", anna.url)])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(program.log)")
+        #expect(try list(client).map { String($0.prefix { $0 != " " }) } == ["second", "renamed"])
+        #expect(try client.ask("sticker get song Anna/Album/2.wav note") == ["sticker: note=old", "OK"])
+        // What is wrong changes nothing.
+        try program.configure([("second", "nonsense")])
+        #expect(try client.ask("shelv_server reload").last?.hasPrefix("ACK [52@0] {shelv_server}") == true)
+        #expect(try list(client).count == 2)
+        // The active one goes: the next one is shown, and the queue stays.
+        try program.configure([("second", bert.url)])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(program.log)")
+        try #require(hasSongs(client, "Bert"), "\(program.log)")
+        #expect(try list(client).count == 1)
+        #expect(try client.value("playlistlength", of: "status") == "5")
+        // Its things wait for it.
+        try program.configure([("second", bert.url), ("first", anna.url)])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(program.log)")
+        #expect(try client.ask("shelv_server use first") == ["OK"])
+        #expect(try client.ask("sticker get song Anna/Album/2.wav note") == ["sticker: note=old", "OK"])
+        #expect(try client.ask("play 2") == ["OK"])
+        #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 0.2 } != nil)
+        #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+}
+
+/// The samples of a raw file, both channels.
+private func allSamples(_ bytes: [UInt8]) -> [Int16] {
+    stride(from: 0, to: bytes.count - 1, by: 2).map { index in
+        Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)
+    }
+}
