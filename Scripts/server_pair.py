@@ -110,11 +110,13 @@ def stop(process):
 class ServerPair:
     """The tone library of Scripts/make-library, played by a real MPD (`reference`) and, from supysonic, by the program.
 
-    Both are ready, and know the same songs, inside the `with` block.
+    Both are ready, and know the same songs, inside the `with` block. With `for_crowds`, thousands of clients may come, to
+    `candidate_path` and `reference_path` too, which are socket files.
     """
 
-    def __init__(self, program, **settings):
+    def __init__(self, program, for_crowds=False, **settings):
         self.program = program
+        self.for_crowds = for_crowds
         self.settings = settings
         self.folder = self.reference = self.candidate = self.server = None
 
@@ -134,15 +136,21 @@ class ServerPair:
         subprocess.run([os.path.join(HERE, "make-library"), music, "--set", "tests"], check=True)
         self.folder = tempfile.mkdtemp(prefix="shelvmpd-pair-")
         self.reference_port, self.candidate_port = free_port(), free_port()
+        self.reference_path, self.candidate_path = (os.path.join(self.folder, name) for name in ("mpd.sock", "shelvmpd.sock"))
         with open(os.path.join(self.folder, "log"), "wb") as log:
+            configuration = reference_configuration(self.folder, self.reference_port, music)
+            if self.for_crowds:
+                self.add_sockets(configuration, self.reference_path)
             self.reference = subprocess.Popen(
-                ["mpd", "--no-daemon", reference_configuration(self.folder, self.reference_port, music)],
+                ["mpd", "--no-daemon", configuration],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             self.server = server = SubsonicServer(os.path.join(self.folder, "subsonic"), music)
             server.prepare()
             server.start()
             configuration = candidate_configuration(
                 self.folder, self.candidate_port, server.url, server.user, server.password, **self.settings)
+            if self.for_crowds:
+                self.add_sockets(configuration, self.candidate_path)
             self.candidate = subprocess.Popen([self.program, "--config", configuration],
                                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_for(self.reference, "mpd", lambda: ask(self.reference_port, "update"))
@@ -152,6 +160,11 @@ class ServerPair:
             wait_for(self.candidate, "shelvmpd", lambda: ask(self.candidate_port, "stats").get("songs") == songs)
         except Failed as error:
             raise Failed(f"{error}:\n{self.log()}")
+
+    @staticmethod
+    def add_sockets(configuration, path):
+        with open(configuration, "a", encoding="utf-8") as out:
+            out.write(f'bind_to_address {quoted(path)}\nmax_connections "20000"\n')
 
     def check(self):
         """Complains if one of them has ended."""
