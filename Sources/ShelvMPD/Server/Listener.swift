@@ -71,7 +71,7 @@ struct Listener {
             // An IPv6 socket would else take the IPv4 port as well, and the IPv4 bind that follows would fail.
             if isIPv6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
             guard unsafe bind(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0,
-                listen(descriptor, 128) == 0
+                listen(descriptor, backlog) == 0
             else {
                 reason = SystemError.text(of: errno)
                 Glibc.close(descriptor)
@@ -114,7 +114,7 @@ struct Listener {
                 }
                 guard unsafe bind(descriptor, pointer, length) == 0 else { return SystemError.text(of: errno) }
                 if isFile { unsafe chmod(path, 0o660) }
-                return listen(descriptor, 128) == 0 ? nil : SystemError.text(of: errno)
+                return listen(descriptor, backlog) == 0 ? nil : SystemError.text(of: errno)
             }
         }
         if let problem {
@@ -123,6 +123,9 @@ struct Listener {
         }
         return Listener(descriptor: descriptor, isLocal: true, name: path, path: isFile ? path : nil)
     }
+
+    /// As many may knock at once as the kernel lets in: who finds no room tries again after a whole second.
+    private static let backlog = SOMAXCONN
 
     private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt) {
         var on: CInt = 1
