@@ -1,4 +1,5 @@
 import Library
+import MPDProtocol
 import Support
 import Synchronization
 import Testing
@@ -109,5 +110,51 @@ import Testing
         #expect(counts.contains { $0 > 0 })
         // A listing may end and the next one begin, and the pings count too.
         #expect(counts.reduce(0, +) <= 3 * counts.count, "\(counts)")
+    }
+
+    /// To tell five hundred clients of an event takes several turns of the loop: those who ask meanwhile do not wait for all.
+    @Test func anEventForVeryManyIsToldInTurns() throws {
+        let server = try TestServer()
+        let waiting = try (0..<500).map { _ in try server.client() }
+        for client in waiting { client.send("idle options\n") }
+        let other = try server.client()
+        let count = Mutex(0)
+        // What was posted before a request has been done when it is answered.
+        while count.withLock({ $0 }) < waiting.count {
+            server.core.post { server in
+                let idle = server.connections.values.count(where: \.protocolState.idle.isWaiting)
+                count.withLock { $0 = idle }
+            }
+            #expect(try other.ask("ping") == ["OK"])
+        }
+        server.core.post { server in
+            server.raise(.options)
+            server.core.post { server in
+                let untold = server.connections.values.count(where: \.isQueued)
+                count.withLock { $0 = untold }
+            }
+        }
+        for client in waiting { #expect(try client.reply() == ["changed: options", "OK"]) }
+        #expect((1..<500).contains(count.withLock { $0 }))
+        for client in waiting { #expect(try client.ask("ping") == ["OK"]) }
+    }
+
+    @Test func whoComesFirstIsServedFirst() {
+        var line = WaitingLine<Int>()
+        var expected = 0
+        // Never empty for long, so that room is given back in between.
+        for number in 0..<10_000 {
+            line.append(number)
+            if number % 3 != 0 {
+                #expect(line.next() == expected)
+                expected += 1
+            }
+        }
+        #expect(line.count == 10_000 - expected)
+        while let next = line.next() {
+            #expect(next == expected)
+            expected += 1
+        }
+        #expect(expected == 10_000 && line.count == 0)
     }
 }

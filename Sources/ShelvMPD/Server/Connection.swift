@@ -63,7 +63,7 @@ final class Connection {
     var protocolState: SessionState
     /// The replies that the socket has not taken yet.
     var reply = Reply()
-    /// It has used up its share of this turn and goes on in the next one; until then nothing more is read.
+    /// It waits in line to be served; until then nothing more is read.
     var isQueued = false
     /// When the last complete line arrived, or the last reply byte left.
     var lastActivity = Instant.now
@@ -176,6 +176,7 @@ final class Connection {
     /// Watches for what can be used: readable unless the client must read first, writable while output waits.
     func updateWatch(_ loop: EventLoop) {
         var wanted: UInt32 = 0
+        // Who waits in line is served anyway.
         if pendingOutput > 0, !isQueued { wanted |= EPOLLOUT.rawValue }
         if takesInput { wanted |= EPOLLIN.rawValue }
         // A client that went away while we work for it is noticed by EPOLLHUP, which is always watched.

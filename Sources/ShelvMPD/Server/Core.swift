@@ -45,7 +45,7 @@ actor Core: EventLoopOwner {
 
     nonisolated func loopTimeout() -> Int32 {
         assumeIsolated { core in
-            if core.server?.hasUnfinished == true { return 0 }
+            if core.server?.hasMoreToDo == true { return 0 }
             guard let due = core.server?.timers.nextDue else { return -1 }
             let wait = Instant.now.duration(to: due).nanoseconds
             // Rounded up: waking too early would only go round once more.

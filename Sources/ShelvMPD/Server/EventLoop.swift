@@ -30,6 +30,9 @@ final class EventLoop: SerialExecutor {
         var isStopped = false
     }
 
+    /// How long the sockets of one turn may take together.
+    private static let socketShare = Duration.milliseconds(1)
+
     private let epoll: CInt
     private let wake: CInt
     private let inbox = Mutex(Inbox())
@@ -128,6 +131,8 @@ final class EventLoop: SerialExecutor {
         let capacity = 256
         var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
         var batch: [Work] = []
+        // Where a turn was cut short, the next one begins, so that nobody is always among the last.
+        var first = 0
         while true {
             let timeout = owner.loopTimeout()
             let count = unsafe events.withUnsafeMutableBufferPointer {
@@ -153,10 +158,16 @@ final class EventLoop: SerialExecutor {
                 }
             }
             batch.removeAll(keepingCapacity: true)
-            for index in 0..<ready {
+            // Whoever is left out is ready in the next turn as well.
+            let end = Instant.now.advanced(by: Self.socketShare)
+            var handled = 0
+            while handled < ready, handled == 0 || .now < end {
+                let index = (first + handled) % ready
                 let descriptor = unsafe events[index].data.fd
                 if descriptor != wake { unsafe owner.loopReady(descriptor, events[index].events) }
+                handled += 1
             }
+            first = handled < ready ? (first + handled) % ready : 0
             owner.loopTurnEnded()
             if isStopped { return }
         }

@@ -57,7 +57,9 @@ final class Server {
     /// The same for single clients.
     private var privateEvents: [Connection.ID: Subsystems] = [:]
     /// Connections that have used up their share, in the order in which they get the next one.
-    private var unfinished: [Connection.ID] = []
+    private var unfinished = WaitingLine<Connection.ID>()
+    /// Connections that have an event in their reply which was not sent yet.
+    private var untold = WaitingLine<Connection.ID>()
     /// From when on nothing long is begun in this turn of the loop.
     private(set) var turnEnd = Instant.now
     /// Listeners with clients at the door.
@@ -131,6 +133,11 @@ final class Server {
                 close(connection)
                 return
             }
+            if connection.isQueued {
+                // It is not read from before its turn, or it could send without end.
+                connection.updateWatch(core.loop)
+                return
+            }
             if events & EPOLLIN.rawValue != 0 {
                 switch connection.read(into: &readBuffer) {
                 case .progress: break
@@ -158,7 +165,7 @@ final class Server {
     }
 
     /// Whether there is something to be done without waiting for a socket.
-    var hasUnfinished: Bool { !unfinished.isEmpty }
+    var hasMoreToDo: Bool { unfinished.count > 0 || untold.count > 0 }
 
     /// A turn of the loop begins.
     func turnBegan() { turnEnd = Instant.now.advanced(by: Self.turnShare) }
@@ -168,6 +175,7 @@ final class Server {
         knocking = []
         serveUnfinished()
         deliverEvents()
+        tell()
     }
 
     /// How long the core is at work before it looks at its sockets again, unless single commands take longer.
@@ -176,12 +184,23 @@ final class Server {
     /// Gives the first in the line its share. Only the first: whoever has little to ask waits for one share, not for one of
     /// each who asks for much.
     private func serveUnfinished() {
-        guard !unfinished.isEmpty else { return }
-        let id = unfinished.removeFirst()
-        guard let connection = connection(id) else { return }
+        guard let id = unfinished.next(), let connection = connection(id) else { return }
         connection.isQueued = false
         turnEnd = max(turnEnd, Instant.now.advanced(by: Connection.share))
         serve(connection)
+    }
+
+    /// Sends what events there were, as long as the sockets can wait: thousands may have waited for the same, and to tell one
+    /// of them takes as long as a `ping`.
+    private func tell() {
+        guard untold.count > 0 else { return }
+        let end = Instant.now.advanced(by: Self.turnShare)
+        while let id = untold.next() {
+            guard let connection = connection(id) else { continue }
+            connection.isQueued = false
+            serve(connection)
+            if Instant.now >= end { return }
+        }
     }
 
     /// Puts the connection in the line; it has had its share of this turn.
@@ -307,12 +326,15 @@ final class Server {
         let forOne = privateEvents
         privateEvents = [:]
         guard !forAll.isEmpty || !forOne.isEmpty else { return }
+        let now = Instant.now
         for connection in connections.values {
             let events = forAll.union(forOne[connection.id] ?? [])
             guard !events.isEmpty, let report = connection.protocolState.raise(events) else { continue }
             connection.reply.changed(report)
-            connection.lastActivity = .now
-            serve(connection)
+            connection.lastActivity = now
+            guard !connection.isQueued else { continue }
+            connection.isQueued = true
+            untold.append(connection.id)
         }
     }
 

@@ -43,7 +43,7 @@ struct TimerQueue {
     private var lastID: UInt64 = 0
 
     /// When the next timer is due, or nil.
-    var nextDue: Instant? { timers.map(\.due).min() }
+    var nextDue: Instant? { timers.lazy.map(\.due).min() }
 
     mutating func schedule(at due: Instant, _ action: @escaping (Server) -> Void) -> ID {
         lastID += 1

@@ -6,8 +6,7 @@ import Synchronization
 /// Jobs start in order of arrival; each gets only `Sendable` values, so nothing here can touch core state.
 final class WorkerPool: Sendable {
     private struct State {
-        var jobs: [@Sendable () -> Void] = []
-        var head = 0
+        var jobs = WaitingLine<@Sendable () -> Void>()
         var isStopped = false
     }
 
@@ -46,14 +45,7 @@ final class WorkerPool: Sendable {
         while true {
             available.wait()
             let (job, isStopped) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
-                guard !state.isStopped, state.head < state.jobs.count else { return (nil, state.isStopped) }
-                let job = state.jobs[state.head]
-                state.head += 1
-                if state.head == state.jobs.count {
-                    state.jobs.removeAll(keepingCapacity: true)
-                    state.head = 0
-                }
-                return (job, false)
+                state.isStopped ? (nil, true) : (state.jobs.next(), false)
             }
             if isStopped { return }
             job?()
