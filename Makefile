@@ -11,7 +11,7 @@ CFLAGS ?= -O2 -g
 DEBUG := .build/debug
 RELEASE := .build/release
 
-.PHONY: run demo build test check soak benchmark format documents conversations clients package clean
+.PHONY: run demo build test check soak benchmark format documents conversations clients pictures package test-package clean
 
 run:
 	@CONFIG='$(CONFIG)' Scripts/run
@@ -49,11 +49,13 @@ check:
 
 # The long runs, with full counts.
 soak: $(RELEASE)/libshelvtap.so
-	@Scripts/install-packages build test
+	@Scripts/install-packages build test package soak
 	swift build -c release --build-tests -Xswiftc -enable-testing
 	SHELV_SOAK=1 SHELV_RUNS=500 SHELV_STEPS=300 SHELV_REQUIRE_REAL=1 SHELV_BUILD=release Scripts/test
 	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
 	Scripts/differential-database --program $(RELEASE)/shelvmpd --seed $$(date +%s) --queries 50000
+	Scripts/clients --program $(RELEASE)/shelvmpd --patient
+	Scripts/test-package
 
 # Measures beside a real MPD; Docs/performance.md shows the figures.
 benchmark: build
@@ -82,6 +84,17 @@ documents:
 package:
 	@Scripts/install-packages build package
 	Scripts/package
+
+# The package in a bare Debian without Swift: installed, started, heard. Needs root, and debootstrap's network.
+test-package:
+	@Scripts/install-packages build test package soak
+	Scripts/test-package
+
+pictures:
+	@Scripts/install-packages build demo pictures
+	swift build --product shelvmpd
+	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
+	Scripts/pictures
 
 clean:
 	swift package clean

@@ -63,9 +63,9 @@ class Window:
                            check=True, env=self.front.environment(), timeout=30)
 
 
-def cantata(front):
-    """Reads the library folder by folder; an artist added, played, paused, rated; modes; a search; a playlist saved."""
-    front.write(".config/cantata/cantata.conf", f"""[General]
+def cantata_configuration(front):
+    """A file with which Cantata does not ask anything at its first start."""
+    return f"""[General]
 version=2.5.0
 firstRun=false
 page=LibraryPage
@@ -74,7 +74,12 @@ host={front.host}
 port={front.port}
 passwd=
 dir=
-""")
+"""
+
+
+def cantata(front):
+    """Reads the library folder by folder; an artist added, played, paused, rated; modes; a search; a playlist saved."""
+    front.write(".config/cantata/cantata.conf", cantata_configuration(front))
     window = Window(front, "cantata", name="Cantata")
     front.until_asked('lsinfo "Queue/Ten"')
     front.until_asked("listplaylists")
