@@ -109,6 +109,28 @@ import Testing
     }
 
     /// supysonic tells no cover of an artist: then one of the albums' is shown.
+    /// Navidrome: `mf-…` is the picture in the song's file, `al-…` that of the album.
+    @Test func albumArtIsTheAlbumsWhereTheSongHasItsOwn() throws {
+        let pictures = ["al-album-0": CoverServer.picture(1, count: 100), "mf-0": CoverServer.picture(2, count: 200)]
+        let subsonic = try #require(
+            CoverServer { request in
+                request.parameter("id").flatMap { pictures[$0] }.map { CoverServer.answer($0) } ?? CoverServer.missing
+            }
+        )
+        defer { subsonic.stop() }
+        var records = CoverServer.records(2)
+        records[0].coverArt = "mf-0"
+        records[1].coverArt = "mf-0"
+        let server = try TestServer(records, covers: subsonic.covers())
+        let client = try server.client()
+        let song = "Artist/Album 0/song-0.flac"
+        #expect(try client.picture("albumart", song).bytes == pictures["al-album-0"])
+        #expect(try client.picture("readpicture", song).bytes == pictures["mf-0"])
+        #expect(try client.picture("albumart", "Artist/Album 0/").bytes == pictures["al-album-0"])
+        // The album of the other song has none.
+        #expect(try client.picture("albumart", "Artist/Album 1/song-1.flac").bytes == pictures["mf-0"])
+    }
+
     @Test func anArtistWithoutAPictureHasThatOfAnAlbum() throws {
         let album = CoverServer.picture(5, count: 100)
         let subsonic = try #require(

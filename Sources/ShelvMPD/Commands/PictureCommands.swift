@@ -4,7 +4,8 @@ import Playback
 
 /// The commands of “The music database” that give out pictures, in pieces of the connection's `binarylimit`.
 ///
-/// Servers have one picture for a song, be it from the file or from its folder; both commands give that one.
+/// Most servers have one picture for a song, be it from the file or from its folder, and both commands give that one. Where a
+/// song and its album have one each, `albumart` gives the album's.
 enum PictureCommands {
     static let rows: [Command] = [
         Command(
@@ -73,7 +74,7 @@ enum PictureCommands {
     private struct Path {
         var bytes: [UInt8]
         var isDirectory: Bool
-        var allowsDirectory: Bool
+        var isAlbumArt: Bool
     }
 
     private static func path(_ kind: Kind, _ argument: [UInt8]) throws -> Path? {
@@ -84,19 +85,21 @@ enum PictureCommands {
             allowsRootSlash: true,
             allowsEmpty: isDirectory
         )
-        return Path(bytes: path.bytes, isDirectory: isDirectory, allowsDirectory: kind == .albumArt)
+        return Path(bytes: path.bytes, isDirectory: isDirectory, isAlbumArt: kind == .albumArt)
     }
 
     /// Where the picture may come from; nil if there is no such path.
     private static func sources(of path: Path, in context: LibraryContext) -> [CoverSource]? {
         if let shelves = context.shelves(for: path.bytes) {
             guard let node = shelves.node(path: path.bytes) else { return nil }
-            if case .song = node {} else if !path.isDirectory && !path.allowsDirectory { return nil }
-            return shelves.coverSources(of: node)
+            if case .song = node {} else if !path.isDirectory && !path.isAlbumArt { return nil }
+            return shelves.coverSources(of: node, asAlbum: path.isAlbumArt)
         }
         let library = context.library
-        if !path.isDirectory, let song = library.song(uri: path.bytes) { return library.coverSources(of: song) }
-        guard path.isDirectory || path.allowsDirectory else { return nil }
+        if !path.isDirectory, let song = library.song(uri: path.bytes) {
+            return library.coverSources(of: song, asAlbum: path.isAlbumArt)
+        }
+        guard path.isDirectory || path.isAlbumArt else { return nil }
         if let directory = library.directory(path: path.bytes) { return library.coverSources(of: directory) }
         // As in MPD, the song itself need not exist.
         guard !path.isDirectory, let slash = path.bytes.lastIndex(of: UInt8(ascii: "/")) else { return nil }

@@ -6,13 +6,22 @@ extension LibrarySnapshot {
     private static let songsLookedAt = 200
 
     /// A song's own picture, else that of its album.
-    func coverSources(of song: SongIndex) -> [CoverSource] {
-        if let own = coverArt(song) { return [.art(own)] }
+    ///
+    /// - Parameter asAlbum: whether the album's is wanted first, where there are both.
+    func coverSources(of song: SongIndex, asAlbum: Bool = false) -> [CoverSource] {
+        if let own = coverArt(song) { return asAlbum ? albumSources(of: song, own: own) : [.art(own)] }
         guard let album = albumID(song) else { return [] }
         for other in songs(in: directory(of: song)).prefix(Self.songsLookedAt) where albumID(other) == album {
             if let art = coverArt(other) { return [.art(art)] }
         }
         return []
+    }
+
+    /// What an album's picture is asked by, if its songs may have pictures of their own. Navidrome says `mf-` where there is
+    /// one in the file, and knows the album's, which is that of the folder if it has one, as `al-` and the album's id.
+    private func albumSources(of song: SongIndex, own: String) -> [CoverSource] {
+        guard own.utf8.starts(with: "mf-".utf8), let album = albumID(song) else { return [.art(own)] }
+        return [.art("al-\(album)"), .art(own)]
     }
 
     /// The picture of a folder: that of the artist, if it holds folders with several albums of one artist, else of an
@@ -35,7 +44,7 @@ extension LibrarySnapshot {
         }
         for song in some {
             guard let art = coverArt(song) else { continue }
-            sources.append(.art(art))
+            sources += albumSources(of: song, own: art)
             break
         }
         return sources
@@ -44,9 +53,10 @@ extension LibrarySnapshot {
 
 extension ShelfCatalog {
     /// The picture of what stands on a shelf. Computes the shelf at the first look: not for the core then.
-    func coverSources(of node: ShelfNode) -> [CoverSource] {
+    /// - Parameter asAlbum: whether the album's is wanted rather than the song's own.
+    func coverSources(of node: ShelfNode, asAlbum: Bool) -> [CoverSource] {
         switch node {
-        case .song(let song): library.coverSources(of: song)
+        case .song(let song): library.coverSources(of: song, asAlbum: asAlbum)
         case .album: library.coverSources(of: songs(below: node), mayBeArtist: false)
         case .artist: library.coverSources(of: songs(below: node), mayBeArtist: true)
         case .folder, .shelf(.radio): []
