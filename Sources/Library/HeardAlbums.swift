@@ -22,8 +22,13 @@ struct HeardAlbums: Sendable {
     private var known: [String: Plays] = [:]
     /// There is no such list.
     private var isUnsupported = false
+    /// The ids of the albums that were played last, by the last look; nil if the server does not tell.
+    private(set) var list: [String]?
 
-    private static let page = 50
+    /// As many as a shelf shows, which takes this list.
+    private static let page = Shelf.size
+    /// Those whose songs are compared.
+    private static let mostCompared = 50
     /// Albums to be asked for at one look; the others follow with the next ones.
     private static let mostAlbums = 10
 
@@ -32,14 +37,17 @@ struct HeardAlbums: Sendable {
     ///
     /// - Throws: The `SubsonicError` of a server that is away.
     mutating func find(_ call: SyncCaller, _ library: LibrarySnapshot) async throws(SubsonicError) -> [Song] {
+        list = nil
         if isUnsupported { return [] }
-        let albums = try await call.ifSupported { (server) async throws(SubsonicError) in
+        let answer = try await call.ifSupported { (server) async throws(SubsonicError) in
             try await server.albumList2(type: .recent, size: Self.page)
         }
-        guard let albums else {
+        guard let answer else {
             isUnsupported = true
             return []
         }
+        list = answer.map(\.id)
+        let albums = answer.prefix(Self.mostCompared)
         let unseen = albums.filter { known[$0.id] == nil && Plays($0) != nil }
         let told = library.plays(ofAlbums: Set(unseen.map(\.id)))
         var next: [String: Plays] = [:]

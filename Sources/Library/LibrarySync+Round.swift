@@ -25,7 +25,7 @@ extension LibrarySync {
         if !isDue, stamp.matches(memory.stamp) {
             let starred = try await starred()
             try await mark(library, starred)
-            await tellRefreshed(request, profile, didChange: false, starred: starred)
+            await tellRefreshed(request, profile, didChange: false, starred: starred, recentlyPlayed: heard.list)
             if request != nil { handlers.event(.finished(didChange: false)) }
             return
         }
@@ -35,7 +35,13 @@ extension LibrarySync {
             case .done(let didChange):
                 let starred = try await starred()
                 if let shown { try await mark(shown, starred) }
-                await tellRefreshed(request, profile, didChange: didChange, starred: starred)
+                await tellRefreshed(
+                    request,
+                    profile,
+                    didChange: didChange,
+                    starred: starred,
+                    recentlyPlayed: heard.list
+                )
                 handlers.event(.finished(didChange: didChange))
                 return
             case .unclear(let reason): log.info("Reading all of \(configuration.serverName): \(reason)")
@@ -134,7 +140,8 @@ extension LibrarySync {
         var patch = ImagePatch(library)
         for song in played + (starred?.songs ?? []) {
             guard let index = library.song(id: song.id) else { continue }
-            let rating = song.userRating.flatMap { UInt8(exactly: $0) }
+            // One that is not told has been taken back, as in a full pass.
+            let rating = song.userRating.flatMap { UInt8(exactly: $0) } ?? 0
             let count = song.playCount.flatMap { UInt32(exactly: $0) }
             patch.mark(index, SongMarks(userRating: rating, playCount: count, played: song.played))
         }
@@ -158,6 +165,7 @@ extension LibrarySync {
         _ profile: ServerProfile,
         didChange: Bool,
         starred: SearchResult?,
+        recentlyPlayed: [String]? = nil,
         successors: [String: String] = [:]
     ) async {
         guard let shown else { return }
@@ -169,6 +177,7 @@ extension LibrarySync {
                 library: shown,
                 didChange: didChange,
                 starred: starred,
+                recentlyPlayed: recentlyPlayed,
                 duration: environment.uptime() - roundBegan,
                 successors: successors
             )

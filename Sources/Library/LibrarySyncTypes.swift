@@ -81,6 +81,8 @@ public struct LibraryRefresh: Sendable {
     public var didChange: Bool
     /// What the user has starred; nil if the server does not tell.
     public var starred: SearchResult?
+    /// The ids of the albums that were played last; nil if nobody asked, or the server does not tell.
+    public var recentlyPlayed: [String]?
     /// How long the comparison has taken: what is older than its beginning may have been read before.
     public var duration = Duration.zero
     /// The ids that songs have now, by those that they had; only where they differ. What is kept by song id follows.

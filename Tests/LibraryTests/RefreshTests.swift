@@ -164,6 +164,7 @@ struct RefreshTests {
         let call = SyncCaller(server: server, environment: SyncWitness().environment)
         var heard = HeardAlbums()
         #expect(try await heard.find(call, former).count == 100)
+        #expect(heard.list?.prefix(3) == ["al-13", "al-12", "al-11"])
         #expect(try await heard.find(call, former).count == 40)
         #expect(try await heard.find(call, former).isEmpty)
         server.change { play(&$0, 3, at: "2024-03-04T00:00:00Z") }
@@ -191,6 +192,7 @@ struct RefreshTests {
         let call = SyncCaller(server: server, environment: SyncWitness().environment)
         var heard = HeardAlbums()
         for _ in 0..<3 { #expect(try await heard.find(call, former).isEmpty) }
+        #expect(heard.list == nil)
         #expect(server.calls.count == 1)
     }
 
@@ -199,18 +201,22 @@ struct RefreshTests {
         habits.hasStars = true
         var library = ScriptedServer.Library(songs: 50)
         library.albums[0].songs[3].isStarred = true
+        library.albums[2].songs[5].rating = 4
         let server = ScriptedServer(library, habits)
         let former = try await synced(server)
+        #expect(former.song(id: "so-25").map(former.userRating) == 4)
         server.change { library in
             library.albums[0].songs[3].isStarred = false
             library.albums[2].songs[5].isStarred = true
             library.albums[2].songs[5].playCount = 12
+            library.albums[2].songs[5].rating = nil
         }
         // Asked, because a check that changes nothing else tells no end.
         let witness = await SyncWitness.run(server, configuration, stored: former, request: false)
         let last = try #require(witness.published.last)
         #expect(witness.published.count == 1)
         #expect(last.song(id: "so-25").map(last.playCount) == 12)
+        #expect(last.song(id: "so-25").map(last.userRating) == 0)
         #expect(witness.results == [.started, .finished(didChange: false)])
         #expect(methods(server).filter { $0 == "getStarred2" }.count == 1)
         #expect(!readsAll(server))

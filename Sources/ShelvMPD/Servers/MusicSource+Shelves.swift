@@ -17,16 +17,23 @@ extension MusicSource {
     }
 
     /// Fetches what one shelf, or all of them, take from the server. What does not succeed stays as it is.
+    ///
+    /// - Parameter refresh: what has been fetched already: the stars, and mostly the albums that were played last.
     @discardableResult
-    func refreshShelves(_ shelf: Shelf?, isRefresh: Bool = false, _ home: MusicServer.Reference) async -> Bool {
-        // A refresh brings the stars along.
-        if !isRefresh, shelf == nil || shelf == .favorites {
+    func refreshShelves(
+        _ shelf: Shelf?,
+        after refresh: LibraryRefresh? = nil,
+        _ home: MusicServer.Reference
+    ) async -> Bool {
+        if refresh == nil, shelf == nil || shelf == .favorites {
             let asked = Instant.now
             if let starred = try? await client.starred2() { home.post { $0.marks.take(starred, asked: asked) } }
         }
         let former = shelves.withLock { $0 }
         guard var lists = former else { return false }
-        if shelf == nil || shelf == .recentlyPlayed, let albums = await albums(.recent) {
+        if let albums = refresh?.recentlyPlayed {
+            lists.recentlyPlayed = albums
+        } else if shelf == nil || shelf == .recentlyPlayed, let albums = await albums(.recent) {
             lists.recentlyPlayed = albums
         }
         if shelf == nil || shelf == .frequentlyPlayed, let albums = await albums(.frequent) {

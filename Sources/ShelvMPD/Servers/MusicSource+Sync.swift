@@ -55,7 +55,7 @@ extension MusicSource {
             if let starred = refresh.starred { home.marks.take(starred, asked: began) }
             home.marks.confirm(refresh.library)
         }
-        await refreshShelves(nil, isRefresh: true, home)
+        await refreshShelves(nil, after: refresh, home)
         home.post { home in
             home.playlists.pace.serverAnswers()
             home.scrobbler?.pace.serverAnswers()
