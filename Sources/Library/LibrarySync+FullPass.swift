@@ -14,9 +14,20 @@ extension LibrarySync {
         let begin = environment.uptime()
         let began = environment.wallClock()
         let former = shown?.info.isComplete == true ? shown : nil
-        if former == nil { await preview(profile) }
-        var pass = fullPass(profile, showsParts: former == nil)
-        var outcome = try await pass.run(stamp: stamp)
+        // The first page is shown while the next requests are under way.
+        let firstPage = former == nil ? await firstPage(profile) : nil
+        let preview = Task { if let firstPage { await show(firstPage, of: profile) } }
+        var pass = fullPass(profile, showsParts: former == nil, after: preview)
+        var outcome: FullPass.Outcome
+        do {
+            outcome = try await pass.run(stamp: stamp)
+        } catch {
+            await preview.value
+            throw error
+        }
+        await preview.value
+        // Not needed for the library itself.
+        async let stars = starred()
         var stamp = stamp
         // A scan in between may have moved pages under our hands: once more, and then take what there is.
         for _ in 0..<2 {
@@ -32,7 +43,6 @@ extension LibrarySync {
         let isVerified = outcome.missing == 0 && !outcome.isDoubtful && (songs > 0 || former == nil)
         if !isVerified { try believe(outcome, former: former) }
 
-        let starred = try await starred()
         let assembly = LibraryAssembly(
             former: former,
             folderNames: profile.roots.map(\.name),
@@ -51,6 +61,7 @@ extension LibrarySync {
             file: configuration.imageFile
         )
         outcome.spool.remove()
+        let starred = try await stars
         if result.lost > 0 { log.error("\(result.lost) songs of \(configuration.serverName) have no usable URI") }
         memory = news
         unbelieved = nil
@@ -126,7 +137,8 @@ extension LibrarySync {
         return songs < expected / 4 && time * (expected - songs) >= .seconds(5) * songs
     }
 
-    private func fullPass(_ profile: ServerProfile, showsParts: Bool) -> FullPass {
+    /// - Parameter preview: what has been shown before the parts.
+    private func fullPass(_ profile: ServerProfile, showsParts: Bool, after preview: Task<Void, Never>) -> FullPass {
         let log = log
         let name = configuration.serverName
         let handlers = handlers
@@ -151,6 +163,7 @@ extension LibrarySync {
                 parts = Parts(songs: spool.songCount, time: uptime())
                 let view = spool.view
                 return {
+                    await preview.value
                     let assembly = LibraryAssembly(former: nil, folderNames: folderNames)
                     // A part that cannot be built is no loss: the whole comes later.
                     guard let draft = try? view.draft(),
@@ -162,26 +175,35 @@ extension LibrarySync {
         )
     }
 
-    /// Shows the first page at once, without what albums and artists would add.
-    private func preview(_ profile: ServerProfile) async {
-        guard case .search(let query) = profile.plan, let root = profile.roots.first else { return }
+    /// The songs of the first page, fetched before anything else; nil where there is no such list, or it cannot be had yet.
+    private func firstPage(_ profile: ServerProfile) async -> SongList? {
+        guard case .search(let query) = profile.plan, let root = profile.roots.first else { return nil }
         let page = SearchPage(query: query, songs: 0..<profile.pageSize, musicFolder: root.id)
+        do {
+            return try await call { (server) async throws(SubsonicError) in try await server.songs(page) }
+        } catch {
+            // The pass that follows meets the same failure and reports it.
+            log.debug("No first page: \(Self.message(error))")
+            return nil
+        }
+    }
+
+    /// Shows the first page, without what albums and artists would add.
+    private func show(_ firstPage: SongList, of profile: ServerProfile) async {
         let path = "\(configuration.directory)/sync-\(configuration.serverID).preview"
         do {
-            let songs = try await call { (server) async throws(SubsonicError) in try await server.search3(page).songs }
-            guard !songs.isEmpty else { return }
             var spool = try SongSpool(path: path, purpose: "preview \(environment.wallClock())")
             defer { spool.remove() }
-            let block = profile.mapping.block(key: "", songs: songs, folder: 0, facts: LibraryFacts())
-            try spool.append(block)
+            try spool.append(profile.mapping.block(key: "", songs: firstPage, folder: 0, facts: LibraryFacts()))
+            guard spool.songCount > 0 else { return }
             let assembly = LibraryAssembly(former: nil, folderNames: profile.roots.map(\.name))
             let info = info(isComplete: false, SyncMemory(), lastSync: environment.wallClock())
             let part = try await assembly.build(spool.view, draft: spool.takeDraft(), info: info, file: nil)
             shown = part.snapshot
             await handlers.publish(part.snapshot)
         } catch {
-            // The pass that follows meets the same failure and reports it.
-            log.debug("No first page: \(Self.message(error))")
+            // It is no loss: the whole comes later.
+            log.debug("The first page is not shown: \(Self.message(error))")
         }
     }
 }
