@@ -3,6 +3,7 @@
 import re
 import socket
 import threading
+import time
 
 
 class Refusal:
@@ -29,6 +30,7 @@ class LoggingProxy:
         self.lock = threading.Lock()
         self.requests = []  # lines of clients, in order
         self.refusals = []  # of Refusal, in order
+        self.latency = 0  # seconds that every piece of data is on its way
         self.sockets = []
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
@@ -76,8 +78,7 @@ class LoggingProxy:
             with self.lock:
                 self.refusals.append(Refusal(line))
 
-    @staticmethod
-    def move(source, sink, tell):
+    def move(self, source, sink, tell):
         """Copies bytes until one side ends, telling each line before it is passed on."""
         rest = b""
         while True:
@@ -93,6 +94,8 @@ class LoggingProxy:
                 if not data:
                     sink.shutdown(socket.SHUT_WR)
                     return
+                if self.latency:
+                    time.sleep(self.latency / 2)
                 sink.sendall(data)
             except OSError:
                 return

@@ -4,13 +4,14 @@ import command_line
 import daemons
 import desktop
 import libraries
+import phones
 import terminal
 
 
 class Walk:
     """What a client is made to do, and what it takes."""
 
-    def __init__(self, go, package, programs=None, needs_screen=False, compares=False, clean=None, allowed=()):
+    def __init__(self, go, package, programs=None, needs_screen=False, compares=False, clean=None, allowed=(), is_long=False):
         self.go = go
         self.name = go.__name__.removeprefix("walk_")
         self.package = package
@@ -18,13 +19,14 @@ class Walk:
         self.needs_screen = needs_screen
         self.compares = compares
         self.clean = clean
-        self.allowed = allowed  # pairs of a kind of refusal and the reason why MPD does not refuse it
+        self.is_long = is_long  # and so is left out without --patient
+        self.allowed = allowed  # pairs of a kind of refusal, * for all, and the reason why MPD may not refuse it
 
     def cleaned(self, transcript):
         return self.clean(transcript) if self.clean else transcript
 
     def allows(self, kind):
-        return any(kind == allowed for allowed, _ in self.allowed)
+        return any(allowed in (kind, "*") for allowed, _ in self.allowed)
 
 
 # Kinds of refusals that MPD does not give, and why the program may.
@@ -48,4 +50,5 @@ WALKS = [
     Walk(libraries.python_mpd2, "python3-mpd", ["/usr/bin/python3"], compares=True),
     Walk(libraries.home_assistant, "python3-mpd", ["/usr/bin/python3"], compares=True),
     Walk(libraries.musicpd, "python3-musicpd", ["/usr/bin/python3"], compares=True),
+    Walk(phones.phones, "mpd", ["mpd"], is_long=True, allowed=[("*", "all of them edit one queue, so chance decides")]),
 ]

@@ -96,6 +96,20 @@ struct LibrarySyncTests {
         #expect(ids(witness.published.last) == expected(1200))
     }
 
+    /// They are in nothing that is listed, whether songs are asked for all at once or album by album.
+    @Test(arguments: [Set(["", "\"\""]), []])
+    func albumsWithoutSongsAndTheirArtistsDoNoHarm(emptyQueries: Set<String>) async throws {
+        var library = ScriptedServer.Library(songs: 60)
+        for number in [0, 2, 3] { library.albums[number].songs = [] }
+        var habits = ScriptedServer.Habits()
+        habits.emptyQueries = emptyQueries
+        let server = ScriptedServer(library, habits)
+        let witness = await run(server, in: Folder())
+        #expect(ids(witness.published.last) == Set(library.songs.map { "so-\($0.number)" }))
+        #expect(witness.published.last?.info.isComplete == true)
+        #expect(server.calls.allSatisfy { !$0.hasPrefix("getCoverArt") })
+    }
+
     @Test func aServerThatIgnoresOffsetsDoesNotKeepUsForever() async throws {
         var habits = ScriptedServer.Habits()
         habits.ignoresOffset = true

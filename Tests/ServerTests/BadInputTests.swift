@@ -40,6 +40,16 @@ import Testing
         #expect(silent.count == 500)
     }
 
+    @Test func dropsTheSilentButNotThoseWhoWait() throws {
+        let server = try TestServer { $0.connectionTimeout = .milliseconds(500) }
+        let waiting = try server.client()
+        waiting.send("idle options\n")
+        let silent = try server.client()
+        #expect(try silent.rest() == "")
+        #expect(try server.client().ask("repeat 1") == ["OK"])
+        #expect(try waiting.reply() == ["changed: options", "OK"])
+    }
+
     @Test func refusesClientsBeyondTheLimitWithoutAWord() throws {
         let server = try TestServer { $0.maxConnections = 2 }
         let first = try server.client()
