@@ -312,3 +312,53 @@ enum MPVNode {
         unsafe list.deallocate()
     }
 }
+
+extension MPVHandle {
+    /// Lets a libmpv of its own play a moment of silence, and tells who took it. Blocks.
+    static func trial(driver: String?, device: String?) throws(PlayerError) -> SoundTrial.Outcome {
+        unsafe setlocale(LC_NUMERIC, "C")
+        shelv_silence_audio_libraries()
+        guard let handle = unsafe mpv_create() else { throw PlayerError("libmpv cannot be started") }
+        defer { unsafe mpv_terminate_destroy(handle) }
+        var options = [
+            ("config", "no"), ("terminal", "no"), ("idle", "yes"), ("vid", "no"), ("load-scripts", "no"),
+            ("audio-fallback-to-null", "no"), ("audio-client-name", "ShelvMPD"),
+        ]
+        if let driver {
+            options.append(("ao", driver))
+            if let device { options.append(("audio-device", "\(driver)/\(device)")) }
+        }
+        for (name, value) in options {
+            let code = unsafe mpv_set_option_string(handle, name, value)
+            if code != MPV_ERROR_OPTION_NOT_FOUND.rawValue { try check(code, "option \(name)=\(value)") }
+        }
+        try check(unsafe mpv_initialize(handle), "start")
+        var outcome = SoundTrial.Outcome(
+            driver: nil,
+            devices: [],
+            version: unsafe text("mpv-version", of: handle) ?? "mpv"
+        )
+        var node = unsafe mpv_node()
+        if unsafe mpv_get_property(handle, "audio-device-list", MPV_FORMAT_NODE, &node) >= 0 {
+            outcome.devices = unsafe AudioDevice.list(MPVValue(MPV_FORMAT_NODE, &node))
+            unsafe mpv_free_node_contents(&node)
+        }
+        try check(unsafe mpv_command_string(handle, "loadfile av://lavfi:anullsrc=duration=0.2"), "loadfile")
+        while let event = unsafe mpv_wait_event(handle, 3) {
+            switch unsafe event.pointee.event_id {
+            case MPV_EVENT_PLAYBACK_RESTART:
+                outcome.driver = unsafe text("current-ao", of: handle)
+                return outcome
+            case MPV_EVENT_END_FILE, MPV_EVENT_SHUTDOWN, MPV_EVENT_NONE: return outcome
+            default: break
+            }
+        }
+        return outcome
+    }
+
+    private static func text(_ property: String, of handle: OpaquePointer) -> String? {
+        guard let pointer = unsafe mpv_get_property_string(handle, property) else { return nil }
+        defer { unsafe mpv_free(pointer) }
+        return unsafe String(cString: pointer)
+    }
+}

@@ -50,14 +50,4 @@ import Testing
         try overview.clear(.covers)
         #expect(TemporaryFolder.names(in: folder.path("cache/covers/0123")).isEmpty)
     }
-
-    @Test func theCommandLineIsUnderstood() throws {
-        #expect(try CommandLineOptions.parse(["cache", "--clear", "covers"]).clearing == .covers)
-        #expect(try CommandLineOptions.parse(["cache", "--clear=all", "-c", "/f"]).configPath == "/f")
-        for words in [
-            ["--clear", "all"], ["queue", "--clear", "all"], ["cache", "--clear"], ["cache", "--clear", "x"],
-        ] {
-            #expect(throws: UsageError.self) { try CommandLineOptions.parse(words) }
-        }
-    }
 }

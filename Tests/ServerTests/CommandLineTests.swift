@@ -18,8 +18,18 @@ import Testing
         #expect(try parse("-c", "/f") == CommandLineOptions(configPath: "/f"))
         #expect(try parse("--help").action == .showHelp)
         #expect(try parse("-V").action == .showVersion)
-        #expect(try parse("queue", "-c", "/f") == CommandLineOptions(action: .run(.queue), configPath: "/f"))
-        #expect(try parse("queue", "--help").action == .showHelp)
+        let queue = Invocation(subcommand: "queue", values: ["--config": ["/f"]])
+        #expect(try parse("queue", "-c", "/f") == CommandLineOptions(action: .run(queue), configPath: "/f"))
+        #expect(try parse("queue", "--help").action == .showHelpOf("queue"))
+        let cache = Invocation(subcommand: "cache", values: ["--clear": ["covers"]])
+        #expect(try parse("cache", "--clear=covers").action == .run(cache))
+        #expect(try parse("server", "--help").action == .showHelpOf("server"))
+        let add = Invocation(
+            subcommand: "server",
+            words: ["add", "home"],
+            values: ["--url": ["a", "b"], "--yes": [""], "--user": ["me"]]
+        )
+        #expect(try parse("server", "add", "--url=a", "-y", "home", "--url", "b", "--user", "me").action == .run(add))
         #expect(try parse("--print", "example").action == .print(.example))
     }
 
@@ -31,7 +41,15 @@ import Testing
             (["x.conf"], "\"x.conf\" is no command and no option; a configuration file is named by --config"),
             (["queu"], "\"queu\" is no command and no option; did you mean queue?"),
             (["-c", "x", "queue"], "queue must be the first word"),
-            (["queue", "x"], "\"x\" is no option; a configuration file is named by --config"),
+            (["queue", "x"], "\"x\" is one word too many for queue"),
+            (["queue", "--clear", "all"], "--clear belongs to cache"),
+            (["--clear", "all"], "--clear belongs to cache"),
+            (["cache", "--cler"], "cache has no option --cler; did you mean --clear?"),
+            (["cache", "--clear", "x"], "--clear knows songs, covers or all, not \"x\""),
+            (["cache", "--clear"], "--clear needs a value: KIND"),
+            (["server"], "server needs a word more: list, add, edit, remove, use or test"),
+            (["server", "lst"], "server knows list, add, edit, remove, use or test, not \"lst\"; did you mean list?"),
+            (["setup", "--yes=1"], "--yes takes no value"),
             (["queue", "--check-config"], "--check-config cannot be used with queue"),
             (["--version=1"], "--version takes no value"),
             (["--print", "x"], "--print knows example, configuration, manual or commands, not \"x\""),
@@ -109,6 +127,8 @@ import Testing
             (.command("echo hidden; exit 3"), "failed with status 3"),
             (.command("echo hidden; kill -9 $$"), "ended by signal 9"),
             (.command("true"), "is empty"),
+            (.credential("key"), "systemd credential"),
+            (.variable("SHELVMPD_NO_SUCH_VARIABLE"), "not set"),
         ]
         for (source, part) in failures {
             do throws(SecretError) {

@@ -34,11 +34,12 @@ import Testing
     func handWrittenOnesNameEveryWord(_ name: String) throws {
         let bytes = try #require(contents(of: PackageFolder.path("Packaging/\(name)")))
         let text = String(decoding: bytes, as: UTF8.self).replacing("\\-", with: "-")
-        let words =
-            CommandLineOptions.Subcommand.allCases.map(\.rawValue)
-            + CommandLineOptions.Document.allCases.map(\.rawValue)
-            + CommandLineOptions.Clearing.allCases.map(\.rawValue)
-            + ["config", "check-config", "print", "clear", "help", "version"]
+        var words = CacheOverview.Clearing.allCases.map(\.rawValue)
+        for subcommand in Subcommand.all {
+            words += [subcommand.name] + subcommand.verbs
+            words += subcommand.allOptions.map { String($0.name.dropFirst(2)) }
+        }
+        for option in MainOption.all { words += option.choices + [String(option.name.dropFirst(2))] }
         for word in words { #expect(text.contains(word), "\(name) does not name \(word)") }
     }
 

@@ -3,6 +3,9 @@ import Glibc
 
 /// What `shelvmpd cache` shows and removes: the files of songs, and those of covers and lyrics.
 struct CacheOverview {
+    /// What `--clear` removes.
+    enum Clearing: String, Sendable, CaseIterable { case songs, covers, all }
+
     private let songs: String
     private let covers: String
     private let lock: String
@@ -28,7 +31,7 @@ struct CacheOverview {
 
     /// Removes files. Covers may go while a server runs: it fetches them again.
     /// - Throws: when a server runs that has the files of songs open.
-    func clear(_ kind: CommandLineOptions.Clearing) throws(CacheInUse) {
+    func clear(_ kind: Clearing) throws(CacheInUse) {
         if kind != .covers {
             // Kept until the end, so that no server starts in between.
             let descriptor = unsafe shelv_open(lock, O_RDWR | O_CLOEXEC, 0)

@@ -19,10 +19,7 @@ struct QueueOverview: Sendable, Equatable {
 
     /// Asks the server that runs by a configuration.
     static func fetch(by configuration: Configuration) throws(ServerConnectionError) -> QueueOverview {
-        let connection = try ServerConnection(configuration)
-        if let rule = configuration.passwords.first(where: { $0.permissions.contains(.read) }) {
-            _ = try connection.ask("password \(quoted(rule.password.revealed))")
-        }
+        let connection = try ServerConnection(configuration, allowing: .read)
         let rows = try connection.ask("shelv_queue")
         return QueueOverview(reply: rows, status: try connection.ask("status"))
     }
@@ -33,7 +30,7 @@ struct QueueOverview: Sendable, Equatable {
     init(reply: [[UInt8]], status: [[UInt8]]) {
         rows = []
         var row = Row()
-        for (key, value) in reply.compactMap(Self.pair) {
+        for (key, value) in reply.compactMap(ServerConnection.pair) {
             switch key {
             case "file": row = Row(file: value)
             case "Artist": row.artist += row.artist.isEmpty ? value : ", \(value)"
@@ -49,17 +46,7 @@ struct QueueOverview: Sendable, Equatable {
             default: break
             }
         }
-        self.status = Dictionary(status.compactMap(Self.pair)) { first, _ in first }
-    }
-
-    private static func pair(_ line: [UInt8]) -> (String, String)? {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        let key = String(decoding: line[..<colon], as: UTF8.self)
-        return (key, String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self))
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
+        self.status = Dictionary(status.compactMap(ServerConnection.pair)) { first, _ in first }
     }
 
     // MARK: As text

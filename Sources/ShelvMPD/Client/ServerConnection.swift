@@ -27,7 +27,30 @@ final class ServerConnection {
         guard try line().starts(with: "OK MPD ".utf8) else { throw ServerConnectionError("what answers is no MPD") }
     }
 
+    /// The same, with the first configured password that allows what is wanted.
+    convenience init(
+        _ configuration: Configuration,
+        allowing permissions: Permissions
+    ) throws(ServerConnectionError) {
+        try self.init(configuration)
+        if let rule = configuration.passwords.first(where: { $0.permissions.isSuperset(of: permissions) }) {
+            _ = try ask("password \(Self.quoted(rule.password.revealed))")
+        }
+    }
+
     deinit { close(descriptor) }
+
+    /// An argument of a command.
+    static func quoted(_ text: String) -> String {
+        "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
+    }
+
+    /// A line `key: value` of a reply.
+    static func pair(_ line: [UInt8]) -> (String, String)? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let key = String(decoding: line[..<colon], as: UTF8.self)
+        return (key, String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self))
+    }
 
     /// Sends a command and gives the lines of its reply, without the `OK`.
     func ask(_ command: String) throws(ServerConnectionError) -> [[UInt8]] {
@@ -93,7 +116,8 @@ final class ServerConnection {
         return nil
     }
 
-    private static func connect(host: String, _ port: UInt16) -> CInt? {
+    /// A connection to the first address of a host that answers; nil if none does. The caller closes it.
+    static func connect(host: String, _ port: UInt16) -> CInt? {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?

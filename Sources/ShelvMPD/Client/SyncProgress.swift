@@ -13,10 +13,8 @@ struct SyncProgress: Sendable, Equatable {
 
     /// - Parameter reply: the lines of `shelv_sync`.
     init(reply: [[UInt8]]) {
-        for line in reply {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            let value = String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self)
-            switch String(decoding: line[..<colon], as: UTF8.self) {
+        for (key, value) in reply.compactMap(ServerConnection.pair) {
+            switch key {
             case "server": server = value
             case "state": state = value
             case "updating_db": job = Int(value)
@@ -40,11 +38,7 @@ struct SyncProgress: Sendable, Equatable {
         isTerminal: Bool,
         write: (String) -> Void
     ) throws(ServerConnectionError) {
-        let connection = try ServerConnection(configuration)
-        let wanted: Permissions = [.read, .control]
-        if let rule = configuration.passwords.first(where: { $0.permissions.isSuperset(of: wanted) }) {
-            _ = try connection.ask("password \(quoted(rule.password.revealed))")
-        }
+        let connection = try ServerConnection(configuration, allowing: [.read, .control])
         let before = SyncProgress(reply: try connection.ask("shelv_sync"))
         let job = SyncProgress(reply: try connection.ask("update")).job
         var milestones = SyncMilestones()
@@ -91,9 +85,5 @@ struct SyncProgress: Sendable, Equatable {
         let difference = songs - before.songs
         let change = difference == 0 ? "" : ", \(abs(difference)) \(difference > 0 ? "more" : "fewer") than before"
         return "\(server): \(songs) songs\(change)\n"
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] } + "\""
     }
 }

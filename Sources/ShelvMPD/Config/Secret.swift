@@ -20,6 +20,8 @@ enum SecretSource: Sendable, Hashable {
     case file(String)
     /// The first line that this command, run by `/bin/sh`, writes to its standard output.
     case command(String)
+    /// The first line of the systemd credential of this name, which only the service itself can read.
+    case credential(String)
     /// The value of this variable of the environment.
     case variable(String)
 }

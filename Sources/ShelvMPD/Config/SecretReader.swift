@@ -27,6 +27,14 @@ extension SecretSource {
             return try SecretSource.firstLine(of: bytes, from: "the file \(path)")
         case .command(let command):
             return try SecretSource.firstLine(of: SecretSource.output(of: command), from: "the password command")
+        case .credential(let name):
+            guard let folder = Environment.current().directory("CREDENTIALS_DIRECTORY") else {
+                throw SecretError(
+                    "no password: \(name) is the name of a systemd credential, which only the service has; "
+                        + "a file's path begins with / or ~/"
+                )
+            }
+            return try SecretSource.file("\(folder)/\(name)").read()
         case .variable(let name):
             guard let value = Environment.current()[name] else {
                 throw SecretError("no password: the variable \(name) of the environment is not set or empty")

@@ -38,7 +38,7 @@ extension Settings {
             example: "~/.config/shelvmpd/password",
             "A file whose first line is the password."
         ) { server, text, context throws(SettingRefusal) in
-            try server.setPassword(.file(try credentialPath(text, context)))
+            try server.setPassword(try secretFile(text, context))
         },
         .text(
             "password_command",
@@ -63,7 +63,7 @@ extension Settings {
             "an absolute path, or the name of a systemd credential",
             "A file whose first line is the API key."
         ) { server, text, context throws(SettingRefusal) in
-            try server.setKey(.file(try credentialPath(text, context)))
+            try server.setKey(try secretFile(text, context))
         },
         .text(
             "api_key_command",
@@ -169,7 +169,7 @@ extension Settings {
             "an absolute path, or the name of a systemd credential",
             "A file whose first line opens the key."
         ) { server, text, context throws(SettingRefusal) in
-            try server.setKeyPassword(.file(try credentialPath(text, context)))
+            try server.setKeyPassword(try secretFile(text, context))
         },
         .text(
             "client_key_password_command",
@@ -250,16 +250,11 @@ extension Settings {
         return url
     }
 
-    /// A path, or the name of a file in systemd's folder of credentials.
-    private static func credentialPath(_ text: String, _ context: SettingContext) throws(SettingRefusal) -> String {
-        if !text.contains("/"), !text.hasPrefix("~"), !text.hasPrefix("$") {
-            guard let folder = context.environment.directory("CREDENTIALS_DIRECTORY") else {
-                throw SettingRefusal("a name without / is that of a systemd credential, and there are none")
-            }
-            return folder + "/" + text
-        }
+    /// A path, or the name of a systemd credential.
+    private static func secretFile(_ text: String, _ context: SettingContext) throws(SettingRefusal) -> SecretSource {
+        if !text.contains("/"), !text.hasPrefix("~"), !text.hasPrefix("$") { return .credential(text) }
         guard let path = try context.expand(text), path.hasPrefix("/") else { throw SettingRefusal() }
-        return path
+        return .file(path)
     }
 }
 

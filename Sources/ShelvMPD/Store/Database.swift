@@ -9,12 +9,15 @@ import CSQLite
     private var statements: [String: OpaquePointer] = unsafe [:]
 
     /// Opens a file, and makes it when it is missing.
-    init(path: String) throws(StoreError) {
+    ///
+    /// - Parameter isReadOnly: whether it is another program's, which must be there and stays as it is.
+    init(path: String, isReadOnly: Bool = false) throws(StoreError) {
         var opened: OpaquePointer?
+        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let code = unsafe sqlite3_open_v2(
             path,
             &opened,
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+            access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
             nil
         )
         guard code == SQLITE_OK, let connection = unsafe opened else {

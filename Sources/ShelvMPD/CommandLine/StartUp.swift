@@ -4,10 +4,8 @@ enum StartUp: Sendable, Equatable {
     case end(ExitStatus, output: String = "", errors: String = "")
     /// Serve by this configuration, after telling the notices.
     case serve(Configuration, notices: [String])
-    /// Ask the server that runs by this configuration.
-    case ask(CommandLineOptions.Subcommand, Configuration)
-    /// Empty the cache as far as was asked for, and tell what it takes.
-    case showCache(Configuration, clearing: CommandLineOptions.Clearing?)
+    /// Do what a subcommand does.
+    case run(Invocation)
 
     /// Decides by the command line, without the program's name, and the environment. Reads the configuration.
     static func decide(_ arguments: [String], _ environment: Environment) -> StartUp {
@@ -15,16 +13,20 @@ enum StartUp: Sendable, Equatable {
         do throws(UsageError) {
             options = try CommandLineOptions.parse(arguments)
         } catch {
-            return .end(.usage, errors: "shelvmpd: \(error)\nshelvmpd --help tells more\n")
+            let word = arguments.first.flatMap(Subcommand.named).map { " \($0.name)" } ?? ""
+            return .end(.usage, errors: "shelvmpd: \(error)\nshelvmpd\(word) --help tells more\n")
         }
         switch options.action {
-        case .showHelp: return .end(.success, output: CommandLineOptions.help)
+        case .showHelp: return .end(.success, output: CommandHelp.text())
+        case .showHelpOf(let name):
+            return .end(.success, output: Subcommand.named(name).map { CommandHelp.text(of: $0) } ?? "")
+        case .run(let invocation): return .run(invocation)
         case .showVersion: return .end(.success, output: Version.text)
         case .print(.example): return .end(.success, output: SettingsText.exampleFile())
         case .print(.configuration): return .end(.success, output: SettingsText.document())
         case .print(.manual): return .end(.success, output: ConfigurationManual.text())
         case .print(.commands): return .end(.success, output: CommandsDocument.text())
-        case .serve, .checkConfig, .run: break
+        case .serve, .checkConfig: break
         }
 
         let places = Directories(environment).configurations
@@ -33,15 +35,13 @@ enum StartUp: Sendable, Equatable {
                 .failure,
                 errors: """
                     shelvmpd: there is no configuration at \(SettingContext.list(places))
-                    shelvmpd --print example writes one to begin with
+                    shelvmpd setup makes one
 
                     """
             )
         }
         do throws(ConfigurationError) {
             let result = try ConfigurationReader.load(path, environment: environment)
-            if options.action == .run(.cache) { return .showCache(result.configuration, clearing: options.clearing) }
-            if case .run(let subcommand) = options.action { return .ask(subcommand, result.configuration) }
             let notices = result.notices.map(\.description)
             guard options.action == .checkConfig else { return .serve(result.configuration, notices: notices) }
             return .end(.success, output: "\(path): no mistakes\n", errors: notices.map { "\($0)\n" }.joined())

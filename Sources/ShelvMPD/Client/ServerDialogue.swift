@@ -1,0 +1,248 @@
+import SubsonicKit
+
+/// Asks for a server and its account, as far as the options have not told, and tests each step.
+///
+/// Without anybody who answers, what the options say must be enough.
+struct ServerDialogue {
+    let call: CommandCall
+    let transport: CurlTransport
+
+    /// Options that tell what would be asked for.
+    static let options: [CommandOption] = [
+        CommandOption(
+            name: "--url",
+            value: "ADDRESS",
+            isRepeatable: true,
+            summary: "the server's address; again for further ones"
+        ),
+        CommandOption(name: "--name", value: "NAME", summary: "what to call the server"),
+        CommandOption(name: "--user", value: "NAME", summary: "the user's name"),
+        CommandOption(name: "--password-file", value: "FILE", summary: "a file whose first line is the password"),
+        CommandOption(name: "--password-command", value: "COMMAND", summary: "a command that writes the password"),
+        CommandOption(name: "--password-env", value: "VARIABLE", summary: "a variable that holds the password"),
+        CommandOption(name: "--api-key-file", value: "FILE", summary: "a file whose first line is an API key"),
+        CommandOption(
+            name: "--set",
+            value: "OPTION=VALUE",
+            isRepeatable: true,
+            summary: "a further option of the block, such as ca_file=/etc/ca.pem"
+        ),
+        CommandOption(name: "--no-test", summary: "do not ask the server"),
+    ]
+
+    /// A server, and the secret that is not in a file yet.
+    struct Answers {
+        var draft = ServerDraft()
+        var name = ""
+        var password: String?
+        var apiKey: String?
+    }
+
+    private var console: Console { call.console }
+    private var invocation: Invocation { call.invocation }
+
+    /// - Parameters:
+    ///   - taken: names of servers that are there already.
+    /// - Returns: nil when the user gives up.
+    /// - Throws: `CommandFailure` when nobody answers, or the server cannot be used.
+    func run(taken: [String]) async throws -> Answers? {
+        var extra: [(String, String)] = []
+        for text in invocation.values["--set"] ?? [] { extra.append(try Self.assignment(text)) }
+        let tests = !invocation.has("--no-test")
+        var given = invocation.values["--url"] ?? []
+        while true {
+            var result = Answers()
+            let first = given.isEmpty ? nil : given.removeFirst()
+            guard let (url, guess) = try await address(first, extra, tests: tests) else {
+                guard first == nil || console.hasKeyboard else { throw CommandFailure("there is no server to use") }
+                continue
+            }
+            result.name = try name(proposal: Self.proposedName(url, taken), taken)
+            result.draft.set("name", result.name)
+            result.draft.set("url", url)
+            for other in given { result.draft.set("url", try Self.plain(other)) }
+            try account(&result, guess)
+            for (name, value) in extra { result.draft.set(name, value) }
+            if !tests { return result }
+            console.write("\n")
+            if await check(result) { return result }
+            guard console.hasKeyboard else { throw CommandFailure("the server cannot be used") }
+            switch console.confirm("\nTry again with other answers?", proposal: true) {
+            case true?: given = []
+            case false?:
+                return console.confirm("Use these nevertheless?", proposal: false) == true ? result : nil
+            case nil: return nil
+            }
+        }
+    }
+
+    // MARK: Questions
+
+    /// Nil when nothing answers there.
+    private func address(
+        _ given: String?,
+        _ extra: [(String, String)],
+        tests: Bool
+    ) async throws -> (String, AddressGuess)? {
+        guard let text = given ?? console.ask("Address of the server, such as music.example.org"), !text.isEmpty else {
+            throw CommandFailure("an address is needed: --url")
+        }
+        guard let guess = AddressGuess(text) else {
+            console.complain("\"\(given == nil ? text : "--url")\" is no address of a server\n")
+            return nil
+        }
+        if !tests { return (try Self.plain(text), guess) }
+        console.write("Looking for a Subsonic server …\n")
+        let settings = try connection(extra)
+        guard let found = await AddressSearch(transport: transport, connection: settings).search(guess) else {
+            // The steps of the likeliest one say why.
+            let report = CheckReport(console.write)
+            for address in guess.addresses.prefix(1) {
+                guard let url = try? ServerURL(address) else { continue }
+                let description = SubsonicServer(
+                    id: "",
+                    name: "",
+                    url: url,
+                    credentials: Credentials(user: "", password: nil)
+                )
+                var server = description
+                server.connection = settings
+                _ = await ServerCheck(server: server, transport: transport, report: report).reaches(url)
+            }
+            if guess.addresses.count > 2 {
+                console.write("         \(guess.addresses.count - 1) other ports and schemes were tried as well\n")
+            }
+            return nil
+        }
+        if found.url.base == guess.addresses.first {
+            console.write("It is at \(found.url)\n")
+            return (found.url.base, guess)
+        }
+        console.write("There is one at \(found.url)\n")
+        // Who wrote https means it.
+        let isLess = text.lowercased().hasPrefix("https:") && found.url.base.hasPrefix("http:")
+        if isLess, !console.hasKeyboard {
+            throw CommandFailure("there is no https at that address; write \(found.url) if you want to go without")
+        }
+        let isClear = given != nil && !isLess
+        guard isClear || console.confirm("Is that the one?", proposal: true) == true else { return nil }
+        return (found.url.base, guess)
+    }
+
+    private func connection(_ extra: [(String, String)]) throws -> ConnectionSettings {
+        var draft = ServerDraft()
+        draft.set("url", "http://127.0.0.1")
+        draft.set("user", "x")
+        draft.set("password", "x")
+        let own = ["ca_file", "client_certificate", "client_key", "proxy", "header"]
+        for (name, value) in extra where own.contains(name) || name.hasPrefix("client_key_password") {
+            draft.set(name, value)
+        }
+        return try ConnectionSettings(try draft.configuration(call.environment))
+    }
+
+    private func name(proposal: String, _ taken: [String]) throws -> String {
+        if let name = invocation["--name"] {
+            guard !taken.contains(name) else { throw CommandFailure("there is a server \(name) already") }
+            return name
+        }
+        guard console.hasKeyboard || invocation["--url"] == nil else { return proposal }
+        while true {
+            let answer = console.ask("A name for it", proposal: proposal) ?? proposal
+            let isFree = !taken.contains(answer)
+            if isFree, answer.count <= 64, !answer.contains("/") { return answer }
+            console.write(
+                isFree ? "A name has at most 64 characters and no /.\n" : "There is a server of that name already.\n"
+            )
+            if !console.hasKeyboard { throw CommandFailure("a name is needed: --name") }
+        }
+    }
+
+    private func account(_ result: inout Answers, _ guess: AddressGuess) throws {
+        if let file = invocation["--api-key-file"] {
+            result.draft.set("api_key_file", try absolute(file))
+            return
+        }
+        guard let user = invocation["--user"] ?? guess.user ?? console.ask("User (empty for an API key)") else {
+            throw CommandFailure("a user is needed: --user, or --api-key-file")
+        }
+        if user.isEmpty {
+            guard let key = console.askSecret("API key"), !key.isEmpty else {
+                throw CommandFailure("an API key is needed")
+            }
+            result.apiKey = key
+            return
+        }
+        result.draft.set("user", user)
+        if let file = invocation["--password-file"] {
+            result.draft.set("password_file", try absolute(file))
+        } else if let command = invocation["--password-command"] {
+            result.draft.set("password_command", command)
+        } else if let variable = invocation["--password-env"] {
+            result.draft.set("password_env", variable)
+        } else if let password = guess.password ?? console.askSecret("Password"), !password.isEmpty {
+            result.password = password
+        } else {
+            throw CommandFailure("a password is needed: --password-file, --password-command or --password-env")
+        }
+    }
+
+    // MARK: The test
+
+    private func check(_ result: Answers) async -> Bool {
+        let report = CheckReport(console.write)
+        do {
+            var draft = result.draft
+            if let password = result.password { draft.set("password", password) }
+            if let key = result.apiKey { draft.set("api_key", key) }
+            let server = try SubsonicServer(try draft.configuration(call.environment), id: "")
+            return await ServerCheck(server: server, transport: transport, report: report).run()
+        } catch {
+            report.add(.bad("\(error)", "Look at the options"))
+            return false
+        }
+    }
+
+    // MARK: Words
+
+    /// `name=value`.
+    static func assignment(_ text: String) throws(CommandFailure) -> (String, String) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, Settings.server.contains(where: { $0.name == parts[0] }) else {
+            let near =
+                NearestName.of(parts.first ?? "", among: Settings.server.map(\.name)).map { "; did you mean \($0)?" }
+                ?? ""
+            throw CommandFailure("--set takes OPTION=VALUE with an option of \(Settings.serverBlock)\(near)")
+        }
+        return (parts[0], parts[1])
+    }
+
+    /// As the configuration takes an address.
+    static func plain(_ text: String) throws -> String {
+        guard let guess = AddressGuess(text), guess.user == nil, let address = guess.addresses.first else {
+            throw CommandFailure("--url is no address of a server, or holds a user, who belongs to --user")
+        }
+        return try ServerURL(text.contains("://") ? address : text).base
+    }
+
+    private func absolute(_ path: String) throws(CommandFailure) -> String {
+        if path.hasPrefix("/") || path.hasPrefix("~/") { return path }
+        guard let whole = Files.realPath(path) else { throw CommandFailure("there is no file \(path)") }
+        return whole
+    }
+
+    /// The host's most telling part, free of those that are taken.
+    static func proposedName(_ url: String, _ taken: [String]) -> String {
+        let host = url.split(separator: "/").dropFirst().first.map(String.init) ?? "home"
+        let isNumber =
+            host.hasPrefix("[") || host.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x3A) || $0 == UInt8(ascii: ".") }
+        let base = isNumber ? "home" : String(host.prefix { $0 != ":" })
+        var name = base
+        var number = 2
+        while taken.contains(name) {
+            name = "\(base) \(number)"
+            number += 1
+        }
+        return name
+    }
+}

@@ -1,0 +1,13 @@
+extension Subcommand {
+    /// Updates the library, and shows how far it is.
+    static let sync = Subcommand(
+        name: "sync",
+        usage: ["[--config FILE]"],
+        summary: "let the running server update its library, and show how far it is"
+    ) { call in
+        try SyncProgress.follow(by: try call.configuration(), isTerminal: call.console.hasScreen) {
+            call.console.write($0)
+        }
+        return .success
+    }
+}

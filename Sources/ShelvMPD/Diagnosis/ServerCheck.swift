@@ -1,0 +1,219 @@
+import CLinux
+import Glibc
+import Library
+import SubsonicKit
+
+/// Looks, step by step, whether and how a server can be used; tells each step. Ends where going on makes no sense.
+struct ServerCheck {
+    let server: SubsonicServer
+    let transport: CurlTransport
+    let report: CheckReport
+
+    /// Whether everything that is needed works.
+    func run() async -> Bool {
+        guard let answer = await reaches(server.url), await logsIn(answer) else { return false }
+        for url in server.alternatives {
+            report.add(.notice("The further address \(url)"))
+            _ = await reaches(url)
+        }
+        return report.failures == 0
+    }
+
+    // MARK: The address
+
+    /// The answer of a Subsonic server there, or nil when there is none.
+    func reaches(_ url: ServerURL) async -> AddressAnswer? {
+        if server.connection.proxy?.isEmpty ?? true { NameLookup.tell(url, report) }
+        let answer: AddressAnswer
+        do throws(TransportError) {
+            answer = try await transport.whoAnswers(at: url, server.connection)
+        } catch {
+            report.add(ServerAdvice.line(error, at: url))
+            return nil
+        }
+        let peer = answer.head.peer.isEmpty ? "" : " at \(answer.head.peer)"
+        report.add(.good(server.connection.proxy?.isEmpty ?? true ? "Connected\(peer)" : "Connected through a proxy"))
+        let isProtected = (answer.url ?? url).base.hasPrefix("https:")
+        if isProtected { report.add(.good("TLS works, and the certificate is trusted")) }
+        if !isProtected, !answer.head.isLoopback {
+            report.add(.notice("The connection is not encrypted", "Use https where the server can"))
+        }
+        checkClock(answer.head)
+        if let place = answer.url, place.base != url.base {
+            report.add(.notice("\(url) leads to \(place)", "Write url \"\(place)\" to spare the detour"))
+            if !url.isSameHost(as: place) {
+                report.add(
+                    .bad(
+                        "That is another host, where passwords do not follow",
+                        "Write url \"\(place)\" if you trust it"
+                    )
+                )
+                return nil
+            }
+        }
+        guard answer.server != nil else {
+            report.add(.bad("No Subsonic server answers at \(answer.url ?? url): \(answer.reason)", ServerAdvice.path))
+            return nil
+        }
+        report.add(.good("A Subsonic server answers"))
+        return answer
+    }
+
+    /// Certificates and some servers' tokens need clocks that agree.
+    private func checkClock(_ head: HTTPHead) {
+        guard let date = head.value(of: "date").flatMap(HTTPDate.seconds) else { return }
+        let difference = shelv_wall_milliseconds() / 1000 - date
+        guard abs(difference) > 300 else { return }
+        report.add(
+            .notice(
+                "The clocks differ: this machine is \(abs(difference)) s \(difference > 0 ? "ahead" : "behind")",
+                "Set the clock (timedatectl set-ntp true); certificates depend on it"
+            )
+        )
+    }
+
+    // MARK: The account
+
+    private func logsIn(_ answer: AddressAnswer) async -> Bool {
+        let client = SubsonicClient(server, transport: transport)
+        let info: ServerInfo
+        do throws(SubsonicError) {
+            info = try await client.ping()
+            // Some answer a ping whoever asks.
+            _ = try await client.musicFolders()
+        } catch {
+            report.add(ServerAdvice.line(error, of: server))
+            return false
+        }
+        report.add(.good(Self.words(info)))
+        switch client.workingAuthentication {
+        case .apikey: report.add(.good("The API key is accepted"))
+        case .token: report.add(.good("User and password are accepted, by token"))
+        case .password:
+            let isHidden = server.url.base.hasPrefix("https:") || answer.head.isLoopback
+            report.add(
+                isHidden
+                    ? .good("User and password are accepted; the server knows no tokens")
+                    : .notice(
+                        "The server knows no tokens, so the password itself is sent in clear",
+                        "Use https where the server can"
+                    )
+            )
+        case nil: break
+        }
+        await looksAround(client)
+        return true
+    }
+
+    /// Which program it is, as far as it says so.
+    static func words(_ info: ServerInfo) -> String {
+        let parts = [
+            info.serverVersion, info.version.isEmpty ? nil : "protocol \(info.version)",
+            info.isOpenSubsonic ? "OpenSubsonic" : nil,
+        ].compactMap { $0 }.joined(separator: ", ")
+        let details = parts.isEmpty ? "" : " (\(parts))"
+        if let type = info.type { return "It is \(type)\(details)" }
+        let guess = ServerKind(info) == .supysonic ? ", perhaps supysonic" : ""
+        return "It does not say which program it is\(guess)\(details)"
+    }
+
+    private func looksAround(_ client: SubsonicClient) async {
+        await tellUser(client)
+        await tellFolders(client)
+        await tellExtensions(client)
+        await tellSong(client)
+    }
+
+    private func tellUser(_ client: SubsonicClient) async {
+        guard !server.credentials.user.isEmpty, let user = try? await client.user(named: server.credentials.user)
+        else { return }
+        if user.isAdmin {
+            report.add(.good("\(server.credentials.user) is an administrator: update can start a scan"))
+        } else {
+            report.add(.good("\(server.credentials.user) is no administrator: the server scans by itself"))
+        }
+        if !user.mayStream {
+            report.add(
+                .bad("\(server.credentials.user) may not stream", "Allow it in the server's settings of that user")
+            )
+        }
+    }
+
+    private func tellFolders(_ client: SubsonicClient) async {
+        guard let folders = try? await client.musicFolders() else { return }
+        if folders.isEmpty {
+            report.add(.notice("The server names no music folders"))
+        } else {
+            let names = folders.prefix(10).map { $0.name ?? $0.id }.joined(separator: ", ")
+            report.add(.good("Music folders: \(names)\(folders.count > 10 ? " and more" : "")"))
+        }
+    }
+
+    private func tellExtensions(_ client: SubsonicClient) async {
+        guard let extensions = try? await client.openSubsonicExtensions(), !extensions.isEmpty else { return }
+        report.add(.good("OpenSubsonic extensions: \(extensions.map(\.name).sorted().joined(separator: ", "))"))
+    }
+
+    // MARK: Sound
+
+    private func tellSong(_ client: SubsonicClient) async {
+        let song: Song?
+        do throws(SubsonicError) {
+            song = try await firstSong(client)
+        } catch {
+            report.add(.bad("The songs cannot be listed: \(error)", "Look at the server's log"))
+            return
+        }
+        guard let song else {
+            report.add(.notice("The library is empty", "Let the server scan its music"))
+            return
+        }
+        do throws(SubsonicError) {
+            try await SongSample.fetch(client.streamRequest(songID: song.id), from: transport)
+            report.add(.good("A song's first bytes come"))
+            let hasRanges = try await SongSample.fetch(
+                client.streamRequest(songID: song.id, rangeStart: 1),
+                from: transport
+            )
+            if hasRanges {
+                report.add(.good("Parts of songs can be fetched"))
+            } else {
+                report.add(
+                    .notice(
+                        "The server sends whole songs only",
+                        "Seeking waits until the place has come; a proxy in front may drop the header Range"
+                    )
+                )
+            }
+        } catch {
+            report.add(.bad("A song cannot be fetched: \(error)", ServerAdvice.song))
+        }
+    }
+
+    private func firstSong(_ client: SubsonicClient) async throws(SubsonicError) -> Song? {
+        for query in ["", "\"\""] {
+            do throws(SubsonicError) {
+                let found = try await client.search3(SearchPage(query: query, songs: 0..<1))
+                if let song = found.songs.first { return song }
+            } catch {
+                // Some cannot search for nothing.
+                if case .transport = error { throw error }
+            }
+        }
+        guard let album = try await client.albumList2(type: .newest, size: 1).first else { return nil }
+        return try await client.album(id: album.id)?.songs.first
+    }
+}
+
+extension ServerURL {
+    /// Whether requests may be sent on from here to there.
+    fileprivate func isSameHost(as other: ServerURL) -> Bool {
+        func host(_ url: ServerURL) -> Substring {
+            url.base.split(separator: "/", maxSplits: 1).last.map {
+                $0.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" }
+            }
+                ?? ""
+        }
+        return host(self) == host(other) && (base.hasPrefix("http:") || other.base.hasPrefix("https:"))
+    }
+}
