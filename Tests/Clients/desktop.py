@@ -2,9 +2,7 @@
 
 import os
 import subprocess
-import time
 
-from front import Unmet
 from screen import SIZE
 
 
@@ -42,19 +40,6 @@ class Window:
     def type(self, text):
         self.call("type", "--delay", "15", text)
 
-    def again_until(self, act, condition, seconds=20):
-        """Does something until it has come of it: a program that is still drawing drops what comes too early. What is done must
-        not matter when it is done once more."""
-        deadline = time.monotonic() + seconds
-        while not condition():
-            act()
-            step = time.monotonic() + 0.7
-            while not condition() and time.monotonic() < step:
-                time.sleep(0.02)
-            if time.monotonic() > deadline:
-                self.picture("failed")
-                raise Unmet(f"nothing came of what was done {seconds} s long")
-
     def picture(self, name):
         """Keeps what is on the screen, where that is wanted."""
         if self.front.pictures:
@@ -89,21 +74,18 @@ def cantata(front):
         window.click(200, row)
         window.click(342, 670)
 
-    window.again_until(add, lambda: front.status()["playlistlength"] != "0")
+    front.again_until(add, lambda: front.status()["playlistlength"] != "0")
     front.until_status(playlistlength="13")
-    window.again_until(lambda: window.click(600, 140, times=2), lambda: front.status()["state"] == "play")
+    front.bring_about(lambda: window.click(600, 140, times=2), state="play")
     front.until_status(song="2")
-    window.again_until(lambda: window.press("alt+4"), lambda: front.proxy.asked("sticker set"))
-    window.click(55, 29)
-    front.until_status(state="pause")
+    front.again_until(lambda: window.press("alt+4"), lambda: front.proxy.asked("sticker set"))
+    front.bring_about(lambda: window.click(55, 29), state="pause")
     window.click(90, 29)
     front.until_status(song="3")
     window.picture("queue")
     for x, name in ((758, "repeat"), (783, "single"), (808, "random"), (833, "consume")):
-        window.click(x, 670)
-        front.until_status(**{name: "1"})
-        window.click(x, 670)
-        front.until_status(**{name: "0"})
+        front.bring_about(lambda: window.click(x, 670), **{name: "1"})
+        front.bring_about(lambda: window.click(x, 670), **{name: "0"})
     window.click(30, 170)
     window.picture("folders")
     window.click(30, 445)
@@ -112,14 +94,14 @@ def cantata(front):
     front.until_asked("search")
     window.click(895, 670)
     window.await_dialog("Playlist")
-    window.again_until(lambda: (window.press("ctrl+a"), window.type("evening"), window.press("Return")),
+    front.again_until(lambda: (window.press("ctrl+a"), window.type("evening"), window.press("Return")),
                        lambda: "playlist: evening" in front.ask("listplaylists"))
     window.click(30, 240)
     window.picture("playlists")
 
 
 def ario(front):
-    """Artists, albums and songs; an artist added and played; a search; the file system; playlists."""
+    """Artists, albums and songs; an artist added and played; back, modes, stop; all tabs."""
     front.write(".config/ario/options.xml", """<?xml version="1.0"?>
 <ario-options>
   <option key="first_time_flag">1</option>
@@ -134,27 +116,24 @@ def ario(front):
     window = Window(front, "ario", name="^Ario")
     front.until_asked('find Artist "Alpha Band"')
     window.picture("start")
-    window.again_until(lambda: window.click(90, 152, times=2), lambda: front.status()["playlistlength"] != "0")
+    front.again_until(lambda: window.click(90, 152, times=2), lambda: front.status()["playlistlength"] != "0")
     front.until_status(playlistlength="4")
-    window.again_until(lambda: window.click(300, 588, times=2), lambda: front.status()["state"] == "play")
+    front.bring_about(lambda: window.click(300, 588, times=2), state="play")
     front.until_status(song="3")
     window.click(27, 50)
     front.until_status(song="2")
     window.picture("queue")
     for x, wanted in ((779, "consume"), (828, "random"), (877, "repeat")):
-        window.click(x, 50)
-        front.until_status(**{wanted: "1"})
-        window.click(x, 50)
-        front.until_status(**{wanted: "0"})
-    window.click(125, 50)
-    front.until_status(state="stop")
+        front.bring_about(lambda: window.click(x, 50), **{wanted: "1"})
+        front.bring_about(lambda: window.click(x, 50), **{wanted: "0"})
+    front.bring_about(lambda: window.click(125, 50), state="stop")
     for x in (168, 288, 405, 540):
         window.click(x, 95)
     window.picture("files")
 
 
 def sonata(front):
-    """The queue, the library and playlists; a folder added and played; no events of what it sends back at the start."""
+    """The queue, the library and playlists; a folder added and played; the next song, pause."""
     front.write(".config/sonata/sonatarc", f"""[connection]
 auto = True
 profile_num = 0
@@ -182,32 +161,28 @@ trayicon = False
         window.click(60, 329)
         window.press("ctrl+d")
 
-    window.again_until(add, lambda: front.status()["playlistlength"] != "0")
-    window.again_until(lambda: (window.press("alt+1"), window.click(200, 237, times=2)), lambda: front.status()["state"] == "play")
+    front.again_until(add, lambda: front.status()["playlistlength"] != "0")
+    front.bring_about(lambda: (window.press("alt+1"), window.click(200, 237, times=2)), state="play")
     window.picture("queue")
     front.until_status(song="3")
     window.click(262, 24)
     front.until_status(song="4")
-    window.click(166, 24)
-    front.until_status(state="pause")
+    front.bring_about(lambda: window.click(166, 24), state="pause")
     window.press("alt+3")
     front.until_asked("listplaylists")
 
 
 def ymuse(front):
-    """The queue and the library; a folder added and played; modes; a playlist saved."""
+    """The queue and the files; a folder added and played; modes."""
     window = Window(front, "ymuse", name="Ymuse")
     front.until_asked("playlistinfo")
-    window.again_until(lambda: (window.click(475, 30), window.click(250, 115, times=2)), lambda: front.proxy.asked("lsinfo"))
+    front.again_until(lambda: (window.click(475, 30), window.click(250, 115, times=2)), lambda: front.proxy.asked("lsinfo"))
     window.picture("files")
-    window.again_until(lambda: window.click(40, 148), lambda: front.status()["playlistlength"] != "0")
+    front.again_until(lambda: window.click(40, 148), lambda: front.status()["playlistlength"] != "0")
     front.until_status(playlistlength="4")
     window.click(354, 30)
-    window.click(115, 643)
-    front.until_status(state="play")
+    front.bring_about(lambda: window.click(115, 643), state="play")
     window.picture("queue")
     for x, name in ((216, "random"), (258, "repeat"), (301, "consume")):
-        window.click(x, 643)
-        front.until_status(**{name: "1"})
-        window.click(x, 643)
-        front.until_status(**{name: "0"})
+        front.bring_about(lambda: window.click(x, 643), **{name: "1"})
+        front.bring_about(lambda: window.click(x, 643), **{name: "0"})

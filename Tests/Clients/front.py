@@ -96,6 +96,23 @@ class Front:
                 raise Unmet(f"{what}: not within {seconds} s")
             time.sleep(0.02)
 
+    def again_until(self, act, condition, seconds=30):
+        """Does something until it has come of it: a program that is still drawing, or has not heard of the last change yet, does not
+        take it. It must not matter that it is done once more."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                raise Unmet(f"nothing came of what was done for {seconds} s")
+            act()
+            step = time.monotonic() + 2
+            while not condition() and time.monotonic() < step:
+                time.sleep(0.02)
+
+    def bring_about(self, act, **wanted):
+        """Does something, such as pressing a button that switches, until the status has these values: a client that has not heard of the
+        last change yet asks for the wrong thing, or for nothing."""
+        self.again_until(act, lambda: wanted.items() <= self.status().items())
+
     def until_status(self, **wanted):
         """Waits until the status has these values; `None` means that the line is not there."""
         seen = {}

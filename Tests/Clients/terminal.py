@@ -70,21 +70,18 @@ user_interface = classic
     terminal.press("End", "Enter")
     front.until_status(state="play", song="3")
     terminal.shows("Alpha Band", "Long Tone")
-    terminal.press("p")
-    front.until_status(state="pause")
+    front.bring_about(lambda: terminal.press("p"), state="pause")
     terminal.press("f", "f")
     front.until_asked("seek")
-    terminal.press("p")
-    front.until_status(state="play")
+    front.bring_about(lambda: terminal.press("p"), state="play")
     terminal.press("-", "-", "+")
     front.until_status(volume="98")
     for key, text, values in (("r", "Repeat mode is on", {"repeat": "1"}), ("z", "Random mode is on", {"random": "1"}),
                               ("y", "Single mode is on", {"single": "1"}), ("R", "Consume mode is on", {"consume": "1"}),
                               ("x", "Crossfade set to 3 seconds", {"xfade": "3"}), ("R", "Consume mode is off", {"consume": "0"}),
                               ("z", "Random mode is off", {"random": "0"}), ("r", "Repeat mode is off", {"repeat": "0"})):
-        terminal.press(key)
+        front.bring_about(lambda: terminal.press(key), **values)
         terminal.shows(text)
-        front.until_status(**values)
     terminal.press("<")
     front.until_status(song="2")
     terminal.press(">")
@@ -144,8 +141,8 @@ user_interface = classic
     terminal.shows("Outputs", "Null")
     terminal.press("Enter")
     front.until_asked("disableoutput")
-    terminal.press("Enter")
-    front.until_asked("enableoutput")
+    # It turns on what it knows to be off, so it must have heard of that first.
+    front.again_until(lambda: terminal.press("Enter"), lambda: front.proxy.asked("enableoutput"))
     terminal.press("=")
     terminal.press("1", "s")
     front.until_status(state="stop")
@@ -167,14 +164,12 @@ def ncmpc(front):
     terminal.shows("Queue Band - Ten 01", "Queue Band - Short 03")
     terminal.press("Enter")
     front.until_status(state="play", song="0")
-    terminal.press("P")
-    front.until_status(state="pause")
+    front.bring_about(lambda: terminal.press("P"), state="pause")
     for key, text, values in (("r", "Repeat mode is on", {"repeat": "1"}), ("z", "Random mode is on", {"random": "1"}),
                               ("y", "Single mode is on", {"single": "1"}), ("C", "Consume mode is on", {"consume": "1"}),
                               ("r", "Repeat mode is off", {"repeat": "0"}), ("z", "Random mode is off", {"random": "0"}),
                               ("C", "Consume mode is off", {"consume": "0"}), ("x", "Crossfade 10 seconds", {"xfade": "10"})):
-        terminal.press(key)
-        front.until_status(**values)
+        front.bring_about(lambda: terminal.press(key), **values)
         terminal.shows(text)
     terminal.press("-")
     terminal.shows("Volume 99%")
