@@ -12,8 +12,9 @@
 
 namespace {
 
-constexpr size_t maximum_length = size_t{256} << 20;
-constexpr size_t maximum_nodes = size_t{24} << 20;
+// The nodes of the longest document that means something: its songs have a value for each thirty bytes.
+constexpr size_t maximum_length = size_t{128} << 20;
+constexpr size_t maximum_nodes = size_t{12} << 20;
 constexpr size_t maximum_depth = 128;
 
 struct free_deleter {

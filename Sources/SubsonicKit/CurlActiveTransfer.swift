@@ -5,6 +5,10 @@ final class CurlActiveTransfer {
     private static let maximumRedirects = 5
     /// Bytes that come with a redirect and are thrown away.
     private static let maximumRedirectBody = 1 << 20
+    /// Bytes of header lines, with those of interim answers and behind the body.
+    private static let maximumHead = 256 << 10
+    /// Bytes a second: a whole answer that comes slower on average is one that may never end.
+    private static let slowest = 256
 
     let transfer: CurlTransfer
     private(set) var origin: HTTPOrigin
@@ -16,6 +20,9 @@ final class CurlActiveTransfer {
     private var hasHead = false
     private var isRedirecting = false
     private var bodyLength = 0
+    private var headLength = 0
+    /// When the request was sent.
+    private var start = ContinuousClock.now
     /// Why we end it ourselves; wins over what libcurl says.
     private var verdict: TransportError?
     /// When the request is answered next at the latest; nil while it connects, which libcurl watches.
@@ -121,7 +128,8 @@ final class CurlActiveTransfer {
 
     /// The connection stands and the request is about to be sent. Returns whether it may.
     func willSend(to address: String) -> Bool {
-        progress()
+        start = .now
+        deadline = start + patience
         guard transfer.request.isConfidential, origin.scheme != "https",
             mayUseProxy || !HTTPOrigin.isLoopbackAddress(address)
         else {
@@ -137,7 +145,15 @@ final class CurlActiveTransfer {
 
     /// A header line. Returns whether the transfer goes on.
     func receive(header line: [UInt8]) -> Bool {
-        progress()
+        headLength += line.count
+        guard makesProgress() else { return false }
+        if headLength > Self.maximumHead {
+            verdict = TransportError(
+                .local,
+                "\(origin): the head of the answer is larger than \(Self.maximumHead) bytes"
+            )
+            return false
+        }
         // Lines after the body are trailers.
         guard !hasHead, !isRedirecting else { return true }
         guard parser.receive(line) else { return true }
@@ -163,8 +179,8 @@ final class CurlActiveTransfer {
 
     /// Bytes of the body. Returns whether the transfer goes on.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
-        progress()
         bodyLength += bytes.count
+        guard makesProgress() else { return false }
         if isRedirecting {
             if bodyLength > Self.maximumRedirectBody {
                 verdict = TransportError(.local, "\(origin): a redirect with too long a text")
@@ -173,8 +189,9 @@ final class CurlActiveTransfer {
         }
         // Without a head (HTTP/0.9, which libcurl refuses) there is nothing to make of bytes.
         guard hasHead else { return false }
-        if transfer.isWhole && bodyLength > options.maximumBody {
-            verdict = TransportError(.local, "\(origin): the answer is larger than \(options.maximumBody) bytes")
+        let most = min(options.maximumBody, transfer.request.maximumBody ?? .max)
+        if transfer.isWhole && bodyLength > most {
+            verdict = TransportError(.local, "\(origin): the answer is larger than \(most) bytes")
             return false
         }
         return goesOn(unsafe transfer.receiver.transferDidReceive(bytes))
@@ -187,7 +204,19 @@ final class CurlActiveTransfer {
         return wish
     }
 
-    private func progress() { deadline = .now + patience }
+    /// Notes that something has come. Returns false when it is too little for the time it took; streams may be slow, as
+    /// their readers are.
+    private func makesProgress() -> Bool {
+        let now = ContinuousClock.now
+        deadline = now + patience
+        guard transfer.isWhole else { return true }
+        let request = transfer.request
+        let wait = max(request.stallTimeout, request.firstByteTimeout ?? .zero) + options.slownessLimit
+        if now - start > wait + .seconds((headLength + bodyLength) / Self.slowest) {
+            verdict = TransportError(.receive, "\(origin): the answer comes too slowly")
+        }
+        return verdict == nil
+    }
 
     /// How long the next byte may take.
     private var patience: Duration {
@@ -212,6 +241,8 @@ final class CurlActiveTransfer {
         parser = HTTPHeadParser()
         isRedirecting = false
         bodyLength = 0
+        headLength = 0
+        start = .now
         easy.clearMessage()
         easy.set(CURLOPT_URL, url)
         easy.set(CURLOPT_PROTOCOLS_STR, "http,https")

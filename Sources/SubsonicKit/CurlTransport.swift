@@ -11,6 +11,8 @@ public struct CurlTransportOptions: Sendable {
     public var userAgent: String
     /// Bytes that a whole answer may have, after decompression; a larger one fails at step `local`.
     public var maximumBody: Int
+    /// How long a whole answer may take beyond its first wait, however little of it comes.
+    public var slownessLimit: Duration
     /// Schemes for which the environment names a proxy.
     var proxies: Set<String>
     /// What the environment excepts from proxies.
@@ -20,12 +22,14 @@ public struct CurlTransportOptions: Sendable {
         maximumTransfersPerServer: Int = 8,
         certificateFile: String? = nil,
         userAgent: String = "ShelvMPD/0.1",
-        maximumBody: Int = 256 << 20
+        maximumBody: Int = 128 << 20,
+        slownessLimit: Duration = .seconds(60)
     ) {
         self.maximumTransfersPerServer = max(1, maximumTransfersPerServer)
         self.certificateFile = certificateFile
         self.userAgent = userAgent
         self.maximumBody = maximumBody
+        self.slownessLimit = slownessLimit
         // The variables that libcurl looks at; HTTP_PROXY in capitals is none of them.
         let all = Self.environment("all_proxy") || Self.environment("ALL_PROXY")
         proxies = []

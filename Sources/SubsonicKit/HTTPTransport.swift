@@ -20,6 +20,8 @@ public struct HTTPRequest: Sendable, CustomStringConvertible {
     public var stallTimeout: Duration
     /// The same for the first byte of the body, which a transcoder may be slow to give; nil is `stallTimeout`.
     public var firstByteTimeout: Duration?
+    /// Bytes that the whole answer may have where the transport allows more; a larger one fails at step `local`.
+    public var maximumBody: Int?
     /// What the server at this address needs of the connection.
     public var connection = ConnectionSettings()
     /// The other addresses of the same server, to be tried when this one cannot be reached.

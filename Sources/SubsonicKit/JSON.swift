@@ -8,7 +8,7 @@ public enum JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     case syntax(position: Int)
     /// More than 128 containers inside each other.
     case depth
-    /// More than 256 MiB.
+    /// More than 128 MiB.
     case size
     /// The memory for it could not be had.
     case memory
@@ -18,7 +18,7 @@ public enum JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         case .empty: "The answer is empty"
         case .syntax(let position): "The answer is not JSON (noticed at byte \(position))"
         case .depth: "The answer is nested too deeply"
-        case .size: "The answer is larger than 256 MiB"
+        case .size: "The answer is larger than 128 MiB"
         case .memory: "No memory for the answer"
         }
     }

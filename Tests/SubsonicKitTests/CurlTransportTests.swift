@@ -1,3 +1,4 @@
+import Glibc
 import SubsonicKit
 import Support
 import Synchronization
@@ -110,6 +111,95 @@ struct CurlTransportTests {
             try await transport.send(HTTPRequest(url: server.url))
         }
         #expect(error?.step == .local && error?.message.contains("49999") == true)
+    }
+
+    @Test("A request may want less than the transport allows")
+    func smallBody() async throws {
+        let server = try #require(HTTPTestServer { _ in HTTPTestResponse(body: [UInt8](repeating: 65, count: 50_000)) })
+        defer { server.stop() }
+        let transport = try CurlTransport()
+        var request = HTTPRequest(url: server.url)
+        request.maximumBody = 49_999
+        let small = request
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.send(small)
+        }
+        #expect(error?.step == .local && error?.message.contains("49999") == true)
+        request.maximumBody = 50_000
+        let response = try await transport.send(request)
+        #expect(response.body.count == 50_000)
+    }
+
+    @Test("A bomb of zeros is given up where the limit is, and not unpacked to its end")
+    func packedBomb() async throws {
+        // 64 KiB of zeros in 96 bytes.
+        let member: [UInt8] =
+            [
+                31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 237, 193, 1, 1, 0, 0, 0, 128, 144, 254, 175, 238, 8, 10,
+            ] + [UInt8](repeating: 0, count: 63) + [106, 235, 142, 151, 215, 0, 0, 1, 0]
+        let server = try #require(
+            HTTPTestServer { _ in
+                HTTPTestResponse(headers: [("Content-Encoding", "gzip")], body: member)
+            }
+        )
+        defer { server.stop() }
+        let transport = try CurlTransport(CurlTransportOptions(maximumBody: 60_000))
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.send(HTTPRequest(url: server.url))
+        }
+        #expect(error?.step == .local && error?.message.contains("60000") == true, "\(String(describing: error))")
+    }
+
+    @Test("A head without end is given up, before the answer, in it, and behind it")
+    func endlessHeads() async throws {
+        let interim = Array(
+            repeating: "HTTP/1.1 103 Early Hints\r\nLink: </\(String(repeating: "a", count: 900))>\r\n\r\n",
+            count: 400
+        )
+        let trailers = Array(repeating: "X: \(String(repeating: "b", count: 900))\r\n", count: 400)
+        let server = try #require(
+            HTTPTestServer { request in
+                var response = HTTPTestResponse(body: [65])
+                switch request.path {
+                case "/before": response.stepsBefore = [.bytes(Array(interim.joined().utf8))]
+                case "/in": response.headers = (0..<400).map { ("X-\($0)", String(repeating: "c", count: 900)) }
+                default:
+                    let body =
+                        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n0\r\n\(trailers.joined())\r\n"
+                    response.stepsBefore = [.bytes(Array(body.utf8)), .close]
+                }
+                return response
+            }
+        )
+        defer { server.stop() }
+        let transport = try CurlTransport()
+        for path in ["/before", "/in", "/behind"] {
+            let error = await #expect(throws: TransportError.self, "\(path)") {
+                try await transport.send(HTTPRequest(url: server.url + path))
+            }
+            #expect(
+                error.map { [.local, .receive].contains($0.step) } == true,
+                "\(path): \(String(describing: error))"
+            )
+        }
+    }
+
+    @Test("An answer that comes a byte at a time is given up")
+    func drip() async throws {
+        let server = try #require(
+            HTTPTestServer { _ in
+                var response = HTTPTestResponse()
+                // The pauses are the server's.
+                response.steps = (0..<2000).flatMap { _ in [.bytes([65]), .act { usleep(3000) }] }
+                return response
+            }
+        )
+        defer { server.stop() }
+        let transport = try CurlTransport(CurlTransportOptions(slownessLimit: .zero))
+        let error = await #expect(throws: TransportError.self) {
+            try await transport.send(HTTPRequest(url: server.url, stallTimeout: .milliseconds(200)))
+        }
+        #expect(error?.step == .receive && error?.message.contains("slowly") == true, "\(String(describing: error))")
     }
 
     @Test("IPv6")

@@ -67,7 +67,7 @@ shelv_json_keys *shelv_json_keys_create(const char *names, size_t count);
 
 /*
  * Parses `length` bytes; on success `*document` belongs to the caller. On a syntax error `*position` is the byte where it
- * was noticed. Larger than 256 MiB: SHELV_JSON_SIZE. Never throws.
+ * was noticed. Larger than 128 MiB: SHELV_JSON_SIZE. Never throws.
  */
 shelv_json_result shelv_json_parse(
     const uint8_t *bytes,

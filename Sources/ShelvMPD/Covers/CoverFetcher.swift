@@ -82,6 +82,7 @@ struct CoverFetcher: Sendable {
         while true {
             var request = client.mediaRequest("getCoverArt", parameters)
             request.stallTimeout = .seconds(10)
+            request.maximumBody = Self.largest
             let response: HTTPResponse
             do throws(TransportError) {
                 response = try await transport.send(request)
@@ -97,7 +98,7 @@ struct CoverFetcher: Sendable {
             let told =
                 response.head.value(of: "content-type").map { String($0.prefix { $0 != ";" && $0 != " " }) } ?? ""
             let type = Cover.type(of: start) ?? (told.lowercased().hasPrefix("image/") ? told.lowercased() : nil)
-            guard let type, response.body.count <= Self.largest else {
+            guard let type else {
                 throw .decoding("What came in place of a cover is no picture that can be used")
             }
             return .cover(Cover(bytes: response.body, type: type, fetched: Int64(time(nil))))
