@@ -158,8 +158,14 @@ extension Queue {
 
     /// Loads the current entry again after a restart, without counting it as a start: tiers and priorities stay.
     public mutating func restorePlayback(at time: Duration, paused: Bool) -> Outcome {
-        guard state == .stopped, let id = currentID else { return Outcome() }
+        guard state == .stopped, let current, let id = currentID else { return Outcome() }
         state = paused ? .paused : .playing
+        if isThreeTier {
+            // What has been started is context. A damaged archive may say otherwise, and then the next song would leave it so.
+            list[current].tier = .albumQueue
+            list[current].isLoose = false
+            list[current].priority = 0
+        }
         preloaded = nil
         return finish(Step(effects: [.load(id, at: max(.zero, time), paused: paused)], changes: .player))
     }
