@@ -1,3 +1,4 @@
+import Glibc
 public import MPDProtocol
 
 /// One song of a server, mapped to MPD's terms: what goes into a `LibraryBuilder` and comes out of a snapshot again.
@@ -158,7 +159,7 @@ public struct LibraryInfo: Sendable, Hashable {
 }
 
 /// Why a library cannot be opened or built.
-public enum LibraryError: Error, Sendable, Hashable {
+public enum LibraryError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no such file: sync from the server.
     case noFile
     /// The file was written by another version, or is none of ours: build it again.
@@ -169,6 +170,17 @@ public enum LibraryError: Error, Sendable, Hashable {
     case system(operation: String, path: String, errno: Int32)
     /// More songs, values or text than 32-bit ids can name.
     case tooLarge
+
+    public var description: String {
+        switch self {
+        case .noFile: "there is no file of the library"
+        case .otherFormat: "the library's file is of another version"
+        case .damaged(let place): "the library's file is damaged: \(place)"
+        case .system(let operation, let path, let code):
+            unsafe "cannot \(operation) \(path): \(String(cString: strerror(code)))"
+        case .tooLarge: "the library has more than can be numbered"
+        }
+    }
 }
 
 /// Why a filter cannot be evaluated.
