@@ -62,6 +62,8 @@ final class Server {
     private var untold = WaitingLine<Connection.ID>()
     /// From when on nothing long is begun in this turn of the loop.
     private(set) var turnEnd = Instant.now
+    /// Clients that were turned away since the log heard of it.
+    private var refusals = 0
     /// Listeners with clients at the door.
     private var knocking: [Listener] = []
 
@@ -220,7 +222,7 @@ final class Server {
                 return
             }
             guard connections.count < maximumConnections else {
-                log.notice("Refused a client: max_connections reached limit=\(maximumConnections)")
+                noteRefusal()
                 Glibc.close(descriptor)
                 continue
             }
@@ -245,6 +247,18 @@ final class Server {
             descriptors[connection.id] = descriptor
             connection.reply.greeting(version: "0.24.0")
             serve(connection)
+        }
+    }
+
+    /// Thousands may knock in vain: the log hears of the first one, and once a minute of how many more there were.
+    private func noteRefusal() {
+        refusals += 1
+        guard refusals == 1 else { return }
+        log.notice("Refused a client: max_connections reached limit=\(maximumConnections)")
+        _ = timers.schedule(at: .now.advanced(by: .seconds(60))) { server in
+            let more = server.refusals - 1
+            if more > 0 { server.log.notice("Refused \(more) more within a minute limit=\(server.maximumConnections)") }
+            server.refusals = 0
         }
     }
 
