@@ -60,6 +60,16 @@ import Testing
         #expect(try second.ask("ping") == ["OK"])
     }
 
+    @Test func clientsNeverTakeTheLastFiles() {
+        #expect(FileLimit.clients(wanted: nil, files: 1024) == 832)
+        #expect(FileLimit.clients(wanted: 100, files: 1024) == 100)
+        #expect(FileLimit.clients(wanted: 5000, files: 1024) == 832)
+        for files in FileLimit.least...2000 {
+            let clients = FileLimit.clients(wanted: nil, files: files)
+            #expect(clients >= 32 && files - clients >= 64)
+        }
+    }
+
     @Test func dropsListsBeyondTheLimit() throws {
         let server = try TestServer { $0.maxCommandListSize = 1000 }
         let client = try server.client()

@@ -28,6 +28,8 @@ final class TestServer: Sendable {
         let library = try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
         port = listener.port ?? 0
+        // Clients of a test take files of the same process.
+        try FileLimit.raise()
         let core = try Core()
         self.core = core
         let player = player

@@ -26,6 +26,12 @@ enum Launch {
         mallopt(M_ARENA_MAX, 2)
         // Before any other thread, so that none of them takes a signal.
         let signals = try Signals()
+        try FileLimit.raise()
+        if let wanted = configuration.maxConnections, FileLimit.clients(wanted: wanted) < wanted {
+            log.notice(
+                "max_connections is \(FileLimit.clients(wanted: wanted)): only \(FileLimit.files) files may be open at once"
+            )
+        }
         try Files.makeDirectory(configuration.cacheDirectory)
         let store = try Store(path: configuration.stateFile, log: log)
         defer { store.close() }

@@ -90,7 +90,7 @@ final class Server {
         defaultPartition = partition
         commands = CommandTable.standard
         workers = WorkerPool(count: 2)
-        maximumConnections = configuration.maxConnections ?? Self.connectionsForFileLimit()
+        maximumConnections = FileLimit.clients(wanted: configuration.maxConnections)
         let info = library.info
         active =
             music.first
@@ -115,16 +115,6 @@ final class Server {
         listeners[listener.descriptor] = listener
         log.notice("Listening on \(listener.name)")
         if listeners.count == 1 { scheduleSweep() }
-    }
-
-    /// As many clients as there are files, less what the server itself may have open.
-    private static func connectionsForFileLimit() -> Int {
-        var limit = rlimit()
-        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        limit.rlim_cur = limit.rlim_max
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        let reserve = 192
-        return max(16, Int(clamping: limit.rlim_cur) - reserve)
     }
 
     // MARK: Events of the loop
