@@ -13,6 +13,14 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+let fuzzTests = Target.testTarget(
+    name: "FuzzTests",
+    dependencies: [
+        "MPDProtocol", "QueueEngine", "SubsonicKit", "Library", "Playback", "ShelvMPD", "CFuzzer", "CLinux", "Support",
+    ],
+    swiftSettings: strict
+)
+
 let package = Package(
     name: "ShelvMPD",
     products: [
@@ -65,6 +73,8 @@ let package = Package(
         ),
 
         .target(name: "Support", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
+        // libFuzzer's header; the library is linked by Scripts/fuzz.
+        .systemLibrary(name: "CFuzzer", path: "Tests/CFuzzer"),
         .testTarget(name: "MPDProtocolTests", dependencies: ["MPDProtocol", "Support"], swiftSettings: strict),
         .testTarget(name: "QueueEngineTests", dependencies: ["QueueEngine", "Support"], swiftSettings: strict),
         .testTarget(name: "SubsonicKitTests", dependencies: ["SubsonicKit", "Support"], swiftSettings: strict),
@@ -75,7 +85,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "ServerTests", dependencies: ["ShelvMPD", "Support"], swiftSettings: strict),
+        fuzzTests,
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// For Scripts/fuzz, which builds everything with sanitizers: the other tests would take most of the time.
+if Context.environment["SHELV_FUZZ_ONLY"] != nil {
+    package.targets.removeAll { $0.isTest && $0.name != fuzzTests.name }
+}
