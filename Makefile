@@ -39,6 +39,8 @@ test:
 	Scripts/differential
 	Scripts/differential-database
 	SHELV_REQUIRE_REAL=1 Scripts/clients
+	Scripts/fuzz 300x
+	ASAN_OPTIONS=detect_leaks=0 Scripts/soak-clients --program .build/fuzz/debug/shelvmpd --clients 100 --seconds 10 --rounds 2 --untimed
 	SHELV_REQUIRE_REAL=1 Scripts/test
 
 # What needs no build.
@@ -55,6 +57,11 @@ soak: $(RELEASE)/libshelvtap.so
 	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
 	Scripts/differential-database --program $(RELEASE)/shelvmpd --seed $$(date +%s) --queries 50000
 	Scripts/clients --program $(RELEASE)/shelvmpd --patient
+	Scripts/soak-clients --program $(RELEASE)/shelvmpd --idlers 10000
+	Scripts/impolite-clients --program $(RELEASE)/shelvmpd
+	Scripts/fuzz 300
+	Scripts/sanitize address
+	Scripts/sanitize thread
 	Scripts/test-package
 
 # Measures beside a real MPD; Docs/performance.md shows the figures.
