@@ -1,4 +1,5 @@
 import Glibc
+import Library
 import QueueEngine
 import SubsonicKit
 import Support
@@ -83,6 +84,32 @@ import Testing
         #expect(await Self.until { remote.reports.last == "stopped a 5000" })
         #expect(remote.nowPlaying.isEmpty)
         #expect(remote.plays.isEmpty)
+    }
+
+    /// The server counts later, and then its numbers count.
+    @Test func playsAreSeenAtOnce() async throws {
+        let remote = ScriptedListener()
+        remote.onCall { _, _ in .unreachable }
+        var (server, folder) = try await Self.playing(remote)
+        let listener = try server.server.client()
+        listener.send("idle sticker\n")
+        server.plays(31)
+        #expect(try listener.reply() == ["changed: sticker", "OK"])
+        let time = try #require(server.witness.played.first).time / 1000
+        #expect(try server.client.ask("sticker get song a playCount") == ["sticker: playCount=1", "OK"])
+        #expect(try server.client.ask("sticker get song a lastPlayed") == ["sticker: lastPlayed=\(time)", "OK"])
+        #expect(try server.client.ask("sticker find song \"\" playCount").contains("file: a"))
+
+        // After a restart, the play is still on its way.
+        server.kill()
+        server = try await ListeningServer(folder, remote)
+        defer { server.kill() }
+        #expect(try server.client.ask("sticker get song a playCount") == ["sticker: playCount=1", "OK"])
+        var records = ListeningServer.records
+        (records[0].playCount, records[0].played) = (8, time + 60)
+        try server.server.replaceLibrary(records)
+        #expect(try server.client.ask("sticker get song a playCount") == ["sticker: playCount=8", "OK"])
+        #expect(server.server.onCore { $0.active.freshPlays.isEmpty } == true)
     }
 
     @Test func nothingIsToldWhenThatIsSwitchedOff() async throws {

@@ -45,7 +45,11 @@ final class Scrobbler {
     /// Begins: there is somebody to carry things out.
     func connect(_ perform: @escaping (ScrobbleJob) -> Void) {
         self.perform = perform
-        guard let server = home?.server else { return }
+        guard let home, let server = home.server else { return }
+        // Those that may have been sent may be in the library already.
+        for play in waiting where play.id > uncertainThrough {
+            home.freshPlays.add(play.songID, at: play.time, in: home.library)
+        }
         pace.connect(to: server) { [unowned self] in next() }
         pace.soon()
     }

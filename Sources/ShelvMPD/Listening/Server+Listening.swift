@@ -1,3 +1,4 @@
+import MPDProtocol
 import SubsonicKit
 
 /// What becomes of what is heard.
@@ -31,10 +32,12 @@ extension Server {
 
     private func due(_ play: PlayTracker.Play, in partition: Partition) {
         guard let song = song(of: play), let start = play.start else { return }
-        if let (scrobbler, songID) = scrobbler(of: play) {
+        if let (scrobbler, songID) = scrobbler(of: play), let home = scrobbler.home {
             // In one transaction: killed at any moment, the program does not count a play twice, nor forget it.
             let (record, name) = (PlayRecord(play), partition.name)
             scrobbler.submit(songID, at: start) { database throws(StoreError) in try record?.write(name, to: database) }
+            home.freshPlays.add(songID, at: start, in: home.library)
+            home.raise(.sticker)
         } else {
             keep(play, of: partition)
         }

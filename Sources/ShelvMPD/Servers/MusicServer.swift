@@ -48,6 +48,8 @@ final class MusicServer {
     var stickers = StickerKeeper() { didSet { stickers.home = self } }
     /// Tells the server what is listened to; nil where nobody is told.
     var scrobbler: Scrobbler? { didSet { scrobbler?.home = self } }
+    /// What was played here and is not in the library yet.
+    var freshPlays = FreshPlays()
     /// Hands the queue over between devices; nil where that is not wanted.
     var playQueue: PlayQueueKeeper?
     /// The radio stations that the server keeps; nil where there are none.
@@ -83,6 +85,7 @@ final class MusicServer {
         stickers.follow(from: library, to: snapshot, translation)
         if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
         library = snapshot
+        freshPlays.follow(snapshot)
     }
 
     /// The server has other songs now, and clients are shown them if they see this server.

@@ -11,6 +11,7 @@ extension Server {
             stickers: stickers.book,
             marks: marks.book,
             playlists: playlists.book,
+            freshPlays: active.freshPlays,
             hasFavorites: marks.hasFavorites
         )
     }
@@ -28,7 +29,7 @@ extension Server {
         case nil:
             stickers.set(object.type, object.key, StickerBook.Sticker(name: name, value: value), whenKept: whenKept)
         case .some(let kept) where kept.isCounted:
-            let counted = object.song.map { kept.count($0, in: library) } ?? 0
+            let counted = object.song.map { stickerView.counted(kept, $0) } ?? 0
             let sticker = StickerBook.Sticker(name: name, value: value, counted: counted)
             stickers.set(object.type, object.key, sticker, whenKept: whenKept)
         case .starred, .playCount, .lastPlayed:
@@ -108,7 +109,7 @@ extension Server {
             marks.like(object.marks, nil, whenKept: whenKept)
         case .rating: marks.rate(object.marks, 0, whenKept: whenKept)
         case .some(let kept) where kept.isCounted:
-            let counted = object.song.map { kept.count($0, in: library) } ?? 0
+            let counted = object.song.map { stickerView.counted(kept, $0) } ?? 0
             if counted == 0 { return stickers.remove(object.type, object.key, name, whenKept: whenKept) }
             // The server goes on counting: that it was removed is remembered until it counts more.
             let sticker = StickerBook.Sticker(name: name, value: [], counted: counted)

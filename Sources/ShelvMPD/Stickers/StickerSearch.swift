@@ -126,7 +126,7 @@ struct StickerSearch: Sendable {
             }
         case .rating: return rated(view, places)
         case .some(let kept) where kept.isCounted:
-            for song in library.songs(in: places, { kept.count($0, in: library) > 0 }) {
+            for song in library.songs(in: places, { view.counted(kept, $0) > 0 }) {
                 found[song] = view.count(kept, song, nil)
             }
             view.stickers.forEach(.song) { id, all in

@@ -7,6 +7,7 @@ struct StickerView: Sendable {
     let stickers: StickerBook
     let marks: MarkBook
     let playlists: PlaylistBook
+    let freshPlays: FreshPlays
     /// Whether there are stars.
     let hasFavorites: Bool
 
@@ -56,11 +57,14 @@ struct StickerView: Sendable {
 
     /// What a client has set, until the server counts more than at that time.
     func count(_ kept: KeptSticker, _ song: SongIndex, _ own: StickerBook.Sticker?) -> [UInt8]? {
-        let count = kept.count(song, in: library)
+        let count = counted(kept, song)
         guard let own else { return count > 0 ? StickerNumber.text(Int64(count)) : nil }
         guard let counted = own.counted, counted != count else { return own.value }
         return StickerNumber.text(max(StickerNumber.integer(own.value), Int64(count)))
     }
+
+    /// How often a song was played, or when; 0 for never.
+    func counted(_ kept: KeptSticker, _ song: SongIndex) -> UInt32 { freshPlays.count(kept, song, in: library) }
 
     // MARK: Names
 
@@ -78,7 +82,7 @@ struct StickerView: Sendable {
         case .song:
             switch kept {
             case .rating where library.hasSongs { library.userRating($0) > 0 }: return true
-            case .playCount, .lastPlayed: return library.hasSongs { kept.count($0, in: library) > 0 }
+            case .playCount, .lastPlayed: return library.hasSongs { counted(kept, $0) > 0 }
             default: return has(kept, MarkKey.Kind.song)
             }
         case .filter, .tag(.album): return has(kept, MarkKey.Kind.album)
