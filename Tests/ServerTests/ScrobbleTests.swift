@@ -86,6 +86,16 @@ import Testing
         #expect(remote.plays.isEmpty)
     }
 
+    @Test func theEndOfTheProgramIsTheEndOfWhatIsHeard() async throws {
+        let remote = ScriptedListener(.navidrome)
+        let (server, _) = try await Self.playing(remote)
+        defer { server.kill() }
+        server.plays(5)
+        #expect(await Self.until { remote.reports.last == "paused a 5000" })
+        server.server.onCore { $0.endSounding(in: $0.defaultPartition) }
+        #expect(await Self.until { remote.reports.last == "stopped a 5000" })
+    }
+
     /// The server counts later, and then its numbers count.
     @Test func playsAreSeenAtOnce() async throws {
         let remote = ScriptedListener()

@@ -9,6 +9,8 @@ actor ScrobbleCourier {
     /// Keeps that plays up to this number are about to be sent; returns when that cannot be lost any more.
     private let keepAttempt: @Sendable (Int64) async throws -> Void
     private var abilities: ServerAbilities?
+    private let jobs: AsyncStream<ScrobbleJob>
+    nonisolated let queue: AsyncStream<ScrobbleJob>.Continuation
 
     /// Under which name the last number that was sent is kept.
     static let attemptFact = "scrobble_attempt"
@@ -16,6 +18,7 @@ actor ScrobbleCourier {
     init(_ server: any SubsonicCalling, id: ServerID, store: Store, log: Log) {
         self.server = server
         self.log = log
+        (jobs, queue) = AsyncStream.makeStream()
         keepAttempt = { number in
             try await store.write("what is about to be told") { database throws(StoreError) in
                 try database.run(
@@ -28,10 +31,10 @@ actor ScrobbleCourier {
         }
     }
 
-    /// Carries out what the core's scrobbler wants, one job at a time, until the task is cancelled.
+    /// Carries out what the core's scrobbler wants, one job at a time, until the task is cancelled or the queue of jobs is
+    /// finished.
     nonisolated func work(for home: MusicServer.Reference) async {
-        let (jobs, queue) = AsyncStream.makeStream(of: ScrobbleJob.self)
-        home.post { $0.scrobbler?.connect { queue.yield($0) } }
+        home.post { [queue] home in home.scrobbler?.connect { queue.yield($0) } }
         for await job in jobs {
             switch job {
             case .sounding(let sounding):

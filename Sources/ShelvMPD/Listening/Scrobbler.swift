@@ -94,6 +94,12 @@ final class Scrobbler {
         pace.soon()
     }
 
+    /// The program ends, and with it what can be heard; told if the server can be reached.
+    func finish(_ sounding: Sounding) {
+        guard pace.failures == 0 else { return }
+        perform?(.sounding(sounding))
+    }
+
     // MARK: Work
 
     private func next() {

@@ -1,4 +1,5 @@
 import MPDProtocol
+import QueueEngine
 import SubsonicKit
 
 /// What becomes of what is heard.
@@ -59,6 +60,17 @@ extension Server {
         }
         guard isSkip else { return }
         for observer in playObservers { observer.songWasSkipped(song, at: PlayTracker.wallClock) }
+    }
+
+    /// The program ends, and with it what can be heard. The play goes on after the next start.
+    func endSounding(in partition: Partition) {
+        guard let play = partition.plays.current, let start = play.start, partition.queue.state != .stopped,
+            let (scrobbler, songID) = scrobbler(of: play)
+        else { return }
+        let position = (partition.elapsed ?? .zero).milliseconds
+        scrobbler.finish(
+            Sounding(songID: songID, start: start, state: .stopped, position: position, isNew: false)
+        )
     }
 
     /// The song that is played; nil for a URL.

@@ -469,6 +469,7 @@ final class Server {
 
     /// Closes all sockets and stops what runs.
     func shutdown() {
+        endSounding(in: defaultPartition)
         for music in musicServers { music.playQueue?.finish() }
         defaultPartition.saver?.finish()
         for listener in listeners.values { listener.close() }

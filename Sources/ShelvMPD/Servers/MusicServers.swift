@@ -14,8 +14,10 @@ actor MusicServers {
         let id: ServerID
         let reference: MusicServer.Reference
         var block: ServerConfiguration
-        /// Those that run as long as the block stands there.
+        /// Those that run as long as the block stands there; the first one is that of `plays`.
         var couriers: [Task<Void, Never>] = []
+        /// Tells what is listened to.
+        var plays: ScrobbleCourier?
     }
 
     /// What runs for the active server only.
@@ -44,6 +46,8 @@ actor MusicServers {
     private let requests: AsyncStream<Request>
     private nonisolated let queue: AsyncStream<Request>.Continuation
 
+    /// How long the end of the program waits for the last things to be told.
+    private static let patience = Duration.seconds(2)
     /// Under which name the store keeps which server is active.
     private static let activeSetting = "active_server"
 
@@ -170,9 +174,25 @@ actor MusicServers {
 
     /// Lets the queue be saved for the last time, and ends everything. `run` must have ended.
     func finish() async {
+        for member in members { member.plays?.queue.finish() }
         await attendance.extras?.finish()
         await leave()
+        await finishPlays()
         for index in members.indices { await stopCouriers(index) }
+    }
+
+    /// Waits until it is told that nothing is heard any more, as long as that does not take too long.
+    private func finishPlays() async {
+        let telling = members.compactMap(\.couriers.first)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for task in telling { await task.value } }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)
+                for task in telling { task.cancel() }
+            }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     /// Ends all transfers and their threads.
@@ -185,8 +205,10 @@ actor MusicServers {
     private func startCouriers(_ index: Int) {
         let reference = members[index].reference
         guard let source = sources[members[index].id] else { return }
+        let plays = source.playCourier()
+        members[index].plays = plays
         members[index].couriers = [
-            Task { await source.keepMarks(reference) }, Task { await source.tellPlays(reference) },
+            Task { await plays.work(for: reference) }, Task { await source.keepMarks(reference) },
             Task { await source.learnTimeOffset() },
         ]
     }

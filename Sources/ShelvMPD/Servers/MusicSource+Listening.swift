@@ -4,10 +4,8 @@ import SubsonicKit
 import Synchronization
 
 extension MusicSource {
-    /// Tells the server what is listened to, until the task is cancelled.
-    func tellPlays(_ home: MusicServer.Reference) async {
-        await ScrobbleCourier(client, id: id, store: store, log: log).work(for: home)
-    }
+    /// Who tells the server what is listened to.
+    func playCourier() -> ScrobbleCourier { ScrobbleCourier(client, id: id, store: store, log: log) }
 
     /// What the last run knew about the queue and the stations at the server.
     func listeningExtras(_ configuration: Configuration) async throws -> ListeningExtras {
