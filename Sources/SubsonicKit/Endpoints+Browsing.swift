@@ -115,6 +115,8 @@ extension SubsonicCalling {
 /// The orders in which `getAlbumList2` lists albums, as far as they are used.
 public enum AlbumListType: String, Sendable, CaseIterable {
     case alphabeticalByName, alphabeticalByArtist, newest, recent, frequent
+    /// The highest rating first; on some servers that of the user, on others that of all.
+    case highest
 }
 
 /// What one call of `search3` asks for.

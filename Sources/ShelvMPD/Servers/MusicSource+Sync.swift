@@ -55,6 +55,9 @@ extension MusicSource {
             if let starred = refresh.starred { home.marks.take(starred, asked: began) }
             home.marks.confirm(refresh.library)
         }
+        let asked = Instant.now
+        let stars = await albumRatings.look(client)
+        home.post { $0.marks.take(albums: stars, asked: asked) }
         await refreshShelves(nil, after: refresh, home)
         home.post { home in
             home.playlists.pace.serverAnswers()

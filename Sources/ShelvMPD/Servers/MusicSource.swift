@@ -27,6 +27,7 @@ final class MusicSource: Sendable {
     let shown: Mutex<LibrarySnapshot>
     /// What the shelves and the mixes take from the server; nil if there are none.
     let shelves: Mutex<ShelfLists?>
+    let albumRatings = AlbumRatings()
     /// Which steps of a sync are told in the log.
     let milestones = Mutex(SyncMilestones())
 

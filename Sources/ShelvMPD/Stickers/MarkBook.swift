@@ -192,6 +192,26 @@ extension MarkBook {
         return news
     }
 
+    /// Takes over what the server tells of ratings of albums.
+    /// - Parameters:
+    ///   - stars: 0...5 by id.
+    ///   - asked: when the server was asked.
+    /// - Returns: what differs.
+    mutating func take(albums stars: [String: UInt8], asked: Instant) -> [(key: MarkKey, mark: Mark)] {
+        settled = settled.filter { $0.value >= asked }
+        var news: [(key: MarkKey, mark: Mark)] = []
+        for (id, stars) in stars {
+            let key = MarkKey.album(id)
+            guard settled[key] == nil, pending[key]?.rating == nil else { continue }
+            let former = self[key] ?? Mark()
+            var mark = former
+            mark.take(stars: stars)
+            if mark != former { news.append((key, mark)) }
+        }
+        replace(news)
+        return news
+    }
+
     /// Compares ratings with a library.
     /// - Parameters:
     ///   - read: when the server was begun to be read for it, Unix time in seconds.
@@ -220,9 +240,9 @@ extension MarkBook {
 }
 
 extension Mark {
-    /// The server tells a rating of 1...5; one that was set here and means the same stays.
+    /// The server tells a rating of 1...5, or 0 for none; one that was set here and means the same stays.
     fileprivate mutating func take(stars: UInt8) {
-        guard stars > 0, rating?.stars != stars, rating?.settled != .max else { return }
-        rating = Rating(value: min(stars, 5) * 2, settled: 0)
+        guard rating?.stars ?? 0 != stars, rating?.settled != .max else { return }
+        rating = stars == 0 ? nil : Rating(value: min(stars, 5) * 2, settled: 0)
     }
 }

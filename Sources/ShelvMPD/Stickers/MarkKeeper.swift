@@ -178,6 +178,13 @@ final class MarkKeeper {
         rework { book in (book.take(starred, asked: asked), 0) }
     }
 
+    /// Takes over how the user has rated albums, stars 0...5 by id.
+    /// - Parameter asked: a moment before the server was asked.
+    func take(albums stars: [String: UInt8], asked: Instant) {
+        guard !stars.isEmpty else { return }
+        rework { book in (book.take(albums: stars, asked: asked), 0) }
+    }
+
     /// Compares what was rated here with a library.
     func confirm(_ library: LibrarySnapshot) {
         guard book.count(.song) > 0 else { return }

@@ -186,6 +186,24 @@ struct RealStickerTests {
             #expect(shown == ["sticker: \(name)=\(value)", "OK"], "\(profile): \(object)")
         }
         #expect(try client.entries(of: "Favorites") == [first, second], "\(profile)")
+        // An album that somebody rates elsewhere, where the server lists such.
+        let otherAlbum = try tag("Album", second)
+        let found = try other.call("search3", [("query", otherAlbum), ("albumCount", "50")]).content[.searchResult3]
+        if let elsewhere = found.flatMap({ SearchResult($0).albums.first { $0.name == otherAlbum } }),
+            otherAlbum != album,
+            (try? other.call("setRating", [("id", elsewhere.id), ("rating", "4")])) != nil,
+            try other.call("getAlbum", [("id", elsewhere.id)]).content[.album].flatMap({ Album($0) })?.userRating == 4,
+            (try? other.call("getAlbumList2", [("type", "highest")])) != nil
+        {
+            for (stars, shown) in [("4", "sticker: rating=8"), ("0", "ACK [50@0]")] {
+                try other.call("setRating", [("id", elsewhere.id), ("rating", stars == "0" ? "00" : stars)])
+                #expect(try client.ask("update").last == "OK")
+                let isShown = waitUntil {
+                    (try? client.ask("sticker get Album \"\(otherAlbum)\" rating").first?.hasPrefix(shown)) == true
+                }
+                #expect(isShown, "\(profile): \(stars)")
+            }
+        }
         // A few starring more than a request holds at once.
         #expect(try client.ask("searchaddpl Favorites \"(file contains '/')\"") == ["OK"])
         let all = try client.entries(of: "Favorites").count
