@@ -25,9 +25,9 @@ extension SubsonicCalling {
     public func savePlayQueue(_ queue: PlayQueue, byIndex: Bool, post: Bool) async throws(SubsonicError) {
         var parameters = queue.songIDs.map { ("id", $0) }
         if queue.songIDs.indices.contains(queue.current) {
-            parameters.append(
-                byIndex ? ("currentIndex", String(queue.current)) : ("current", queue.songIDs[queue.current])
-            )
+            // Ampache drops a parameter that is "0", and reads "00" as 0, like everyone else.
+            let index = queue.current == 0 ? "00" : String(queue.current)
+            parameters.append(byIndex ? ("currentIndex", index) : ("current", queue.songIDs[queue.current]))
         }
         parameters.append(("position", String(queue.position)))
         _ = try await call(byIndex ? "savePlayQueueByIndex" : "savePlayQueue", parameters, post: post)

@@ -62,6 +62,14 @@ import Testing
         #expect(await Self.saves(server, PlayQueue(songIDs: ["a", "b", "a"], current: 2, position: 20_000)))
     }
 
+    @Test func theFirstOfAQueueIsSavedWhereZeroIsNothing() async throws {
+        let remote = ScriptedListener(.ampache)
+        let (server, _) = try await Self.server(remote)
+        defer { server.kill() }
+        for command in ["add a", "add b", "play 0"] { #expect(try server.ask(command)) }
+        #expect(await Self.saves(server, PlayQueue(songIDs: ["a", "b"], current: 0, position: 0)))
+    }
+
     @Test func withoutIndexesByID() async throws {
         let remote = ScriptedListener(.gonic)
         let (server, _) = try await Self.server(remote)

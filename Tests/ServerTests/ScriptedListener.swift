@@ -14,6 +14,8 @@ final class ScriptedListener: SubsonicCalling {
         /// Songs tell when they were played last.
         var tellsPlayed = true
         var hasQueue = true
+        /// A parameter that is 0 is taken for missing.
+        var dropsZero = false
         var isAdmin = true
 
         static let navidrome = Habits(extensions: ["playbackReport", "indexBasedQueue", "formPost"])
@@ -26,6 +28,7 @@ final class ScriptedListener: SubsonicCalling {
             hasQueue: false
         )
         static let lms = Habits(type: "lms")
+        static let ampache = Habits(type: "ampache", extensions: ["indexBasedQueue"], dropsZero: true)
     }
 
     /// A play as the server was told of it.
@@ -139,6 +142,7 @@ extension ScriptedListener.State {
                 return failed(0, "unknown method")
             }
             let ids = all("id")
+            if habits.dropsZero, one("currentIndex") == "0" { return failed(10, "currentIndex is missing") }
             let current = one("currentIndex").flatMap { Int($0) } ?? one("current").flatMap { ids.firstIndex(of: $0) }
             queue = PlayQueue(songIDs: ids, current: current ?? 0, position: one("position").flatMap { Int64($0) } ?? 0)
             savedBy = "ShelvMPD"
