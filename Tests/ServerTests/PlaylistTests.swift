@@ -255,8 +255,16 @@ import Testing
         #expect(try client.ask("playlistadd New a") == ["OK"])
         #expect(await server.settle())
         #expect(try client.playlists() == ["Mix: a b c"])
-        // Songs that the server does not know are left out; the others are there.
+        // Who may make no lists is told so from then on, until the next comparison with the server.
+        let refusal = "ACK [4@0] {playlistadd} The server does not let me make playlists"
+        #expect(try client.ask("playlistadd New a") == [refusal])
+        #expect(try client.ask("playlistadd Streams http://x.org/y") == ["OK"])
+        #expect(try client.ask("rm Streams") == ["OK"])
         remote.onCall { _, _ in nil }
+        #expect(await server.refresh())
+        #expect(try client.ask("playlistadd New a") == ["OK"])
+        #expect(try client.ask("rm New") == ["OK"])
+        // Songs that the server does not know are left out; the others are there.
         remote.forgetSong("x")
         for song in ["x", "y", "x", "z"] { #expect(try client.ask("playlistadd Mix \(song)") == ["OK"]) }
         #expect(await server.settle())

@@ -12,6 +12,8 @@ enum PlaylistError: Error, Hashable, Sendable {
     case tooLarge
     /// It belongs to somebody else, or the server makes it.
     case readOnly(PlaylistRefusal)
+    /// The server does not let this user make lists.
+    case notAllowed(String?)
     /// The server's lists hold songs of that server only.
     case notForServer
     /// Only addresses of radio stations can be held.

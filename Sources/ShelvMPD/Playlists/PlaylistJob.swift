@@ -76,4 +76,6 @@ struct PlaylistWork {
     var wanted: Set<PlaylistKey> = []
     /// When the server's lists were looked at last.
     var refreshedAt: Instant?
+    /// Whether the server has refused to make a list; believed until the library is compared next time.
+    var mayNotCreate = false
 }

@@ -134,6 +134,7 @@ extension PlaylistShelf {
         guard var record = records[key] else { return }
         log.error("The server refuses the changes of the playlist \(record.title), which are taken back: \(error)")
         guard record.remoteID != nil else {
+            work.mayNotCreate = true
             forget(key)
             return changed()
         }

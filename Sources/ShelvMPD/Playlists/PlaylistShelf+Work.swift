@@ -38,7 +38,10 @@ extension PlaylistShelf {
     func wantRefresh(readsAll: Bool = false) {
         guard settings.isEnabled else { return }
         work.wantsRefresh = true
-        if readsAll { work.readsAll = true }
+        if readsAll {
+            work.readsAll = true
+            work.mayNotCreate = false
+        }
         pace.soon()
     }
 

@@ -87,10 +87,11 @@ final class PlaylistShelf {
     func create(_ name: [UInt8], _ entries: [PlaylistEntry], whenKept: @escaping Store.WhenDone) throws(PlaylistError) {
         try checkName(name)
         try checkLength(entries.count)
+        let isLocal = journal == nil || entries.contains { $0.songID == nil }
+        if !isLocal, work.mayNotCreate { throw .notAllowed(settings.user) }
         let title = String(decoding: name, as: UTF8.self)
         lastKey += 1
         let key = PlaylistKey(rawValue: lastKey)
-        let isLocal = journal == nil || entries.contains { $0.songID == nil }
         var record = PlaylistRecord(key: key, isLocal: isLocal, title: title, remoteTitle: title)
         if isLocal { record.base = entries }
         records[key] = record
