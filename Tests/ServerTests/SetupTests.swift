@@ -18,7 +18,7 @@ import Testing
                 }
                 guard request.parameter("u") == "me", let salt = request.parameter("s"),
                     request.parameter("t") == MD5.hexDigest(of: Array("sesame\(salt)".utf8))
-                else { return failed(request.parameter("u") == nil ? 10 : 40) }
+                else { return failed(request.parameter("u") == nil ? 10 : 40, kind) }
                 switch method {
                 case "ping": return ok(kind)
                 case "getUser": return ok(kind, #""user":{"username":"me","adminRole":true}"#)
@@ -26,7 +26,7 @@ import Testing
                     return ok(kind, #""musicFolders":{"musicFolder":[{"id":1,"name":"Music\u001b[2J"}]}"#)
                 case "search3": return ok(kind, #""searchResult3":{"song":[{"id":"1","title":"One"}]}"#)
                 case "stream": return .file([UInt8](repeating: 0x55, count: 10_000), for: request)
-                default: return failed(70)
+                default: return failed(70, kind)
                 }
             }
         )
@@ -39,8 +39,10 @@ import Testing
         )
     }
 
-    private static func failed(_ code: Int) -> HTTPTestResponse {
-        .json(#"{"subsonic-response":{"status":"failed","version":"1.16.1","error":{"code":\#(code),"message":"no"}}}"#)
+    private static func failed(_ code: Int, _ kind: String) -> HTTPTestResponse {
+        .json(
+            #"{"subsonic-response":{"status":"failed","version":"1.16.1","type":"\#(kind)","error":{"code":\#(code),"message":"no"}}}"#
+        )
     }
 
     private static func mode(_ path: String) -> mode_t {
@@ -153,6 +155,33 @@ import Testing
             #expect(terminal.written.contains("[FAIL] \(line)"), "\(url): \(terminal.written)")
             #expect(terminal.written.contains(advice), "\(url): \(terminal.written)")
             #expect(!terminal.written.contains("sesame"))
+        }
+    }
+
+    @Test func oneAddressOfSeveralIsEnough() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let other = try Self.server(kind: "gonic")
+        defer { other.stop() }
+        let deaf = "http://127.0.0.1:\(try #require(freePort()))"
+        let transport = try CurlTransport()
+        for (urls, isWell, line) in [
+            ([deaf, server.url], true, "[note] Nobody answers there"),
+            ([server.url, deaf], true, "[note] Nobody answers there"),
+            ([deaf, deaf + "/x"], false, "[FAIL] None of its addresses answers"),
+            ([server.url, other.url], false, "[FAIL] The addresses are not of one server"),
+        ] {
+            var description = SubsonicServer(
+                id: "",
+                name: "home",
+                url: try ServerURL(urls[0]),
+                credentials: Credentials(user: "me", password: "sesame")
+            )
+            description.alternatives = [try ServerURL(urls[1])]
+            let terminal = ScriptedConsole()
+            let report = CheckReport(terminal.console.write)
+            #expect(await ServerCheck(server: description, transport: transport, report: report).run() == isWell)
+            #expect(terminal.written.contains(line) && report.failures == (isWell ? 0 : 1), "\(terminal.written)")
         }
     }
 

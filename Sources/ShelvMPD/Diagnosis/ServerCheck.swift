@@ -11,15 +11,43 @@ struct ServerCheck {
 
     /// Whether everything that is needed works.
     func run() async -> Bool {
-        guard let answer = await reaches(server.url), await logsIn(answer) else { return false }
-        for url in server.alternatives {
-            report.add(.notice("The further address \(url)"))
-            _ = await reaches(url)
-        }
-        return report.failures == 0
+        let before = report.failures
+        guard let answer = await reachesOne(), await logsIn(answer) else { return false }
+        return report.failures == before
     }
 
     // MARK: The address
+
+    /// The first answer, of several addresses: one is enough.
+    private func reachesOne() async -> AddressAnswer? {
+        if server.alternatives.isEmpty { return await reaches(server.url) }
+        var answers: [AddressAnswer] = []
+        for url in [server.url] + server.alternatives {
+            report.add(.good("Address \(url)"))
+            if let answer = await reaches(url) { answers.append(answer) }
+        }
+        guard let first = answers.first else {
+            report.add(.bad("None of its addresses answers", "See above what each of them needs"))
+            return nil
+        }
+        let kinds = Set(answers.map { "\($0.server?.type ?? "") \($0.server?.serverVersion ?? "")" })
+        if kinds.count > 1 {
+            report.add(
+                .bad(
+                    "The addresses are not of one server",
+                    "Give each server a block \(Settings.serverBlock) of its own"
+                )
+            )
+            return nil
+        }
+        return first
+    }
+
+    /// One of several addresses may be out of reach.
+    private func tell(_ line: CheckLine) {
+        let isHarmless = line.verdict == .bad && !server.alternatives.isEmpty
+        report.add(isHarmless ? .notice(line.text, line.advice) : line)
+    }
 
     /// The answer of a Subsonic server there, or nil when there is none.
     func reaches(_ url: ServerURL) async -> AddressAnswer? {
@@ -28,7 +56,7 @@ struct ServerCheck {
         do throws(TransportError) {
             answer = try await transport.whoAnswers(at: url, server.connection)
         } catch {
-            report.add(ServerAdvice.line(error, at: url))
+            tell(ServerAdvice.line(error, at: url))
             return nil
         }
         let peer = answer.head.peer.isEmpty ? "" : " at \(answer.head.peer)"
@@ -42,7 +70,7 @@ struct ServerCheck {
         if let place = answer.url, place.base != url.base {
             report.add(.notice("\(url) leads to \(place)", "Write url \"\(place)\" to spare the detour"))
             if !url.isSameHost(as: place) {
-                report.add(
+                tell(
                     .bad(
                         "That is another host, where passwords do not follow",
                         "Write url \"\(place)\" if you trust it"
@@ -52,7 +80,7 @@ struct ServerCheck {
             }
         }
         guard answer.server != nil else {
-            report.add(.bad("No Subsonic server answers at \(answer.url ?? url): \(answer.reason)", ServerAdvice.path))
+            tell(.bad("No Subsonic server answers at \(answer.url ?? url): \(answer.reason)", ServerAdvice.path))
             return nil
         }
         report.add(.good("A Subsonic server answers"))
