@@ -26,7 +26,27 @@ def quoted(text):
 OUTPUTS = "".join(f'audio_output {{\n    type "null"\n    name "Null{n}"\n    %s\n}}\n' for n in ("", " 2"))
 
 
-def candidate_configuration(folder, port, url, user, password, mode="mpd"):
+# What both servers are configured with, beside the rest, for the scenarios that need it.
+GROUPS = {
+    "default": "",
+    "passwords": """default_permissions ""
+password "dt-full@read,add,player,control,admin"
+password "dt-read@read"
+password "dt-add@read,add"
+password "dt-player@read,player"
+password "dt-control@read,control"
+password "dt-admin@read,admin"
+""",
+    "limits": """max_playlist_length "20"
+max_command_list_size "4"
+max_connections "8"
+connection_timeout "3"
+""",
+}
+PASSWORDS = {"passwords": "dt-full"}
+
+
+def candidate_configuration(folder, port, url, user, password, mode="mpd", more=""):
     jump = "pointer" if mode == "mpd" else "move"
     path = os.path.join(folder, "shelvmpd.conf")
     with open(path, "w", encoding="utf-8") as out:
@@ -45,12 +65,12 @@ subsonic_server {{
     user     {quoted(user)}
     password {quoted(password)}
 }}
-{OUTPUTS.replace("%s", "")}""")
+{more}{OUTPUTS.replace("%s", "")}""")
     os.chmod(path, 0o600)
     return path
 
 
-def reference_configuration(folder, port, music):
+def reference_configuration(folder, port, music, more=""):
     path = os.path.join(folder, "mpd.conf")
     os.makedirs(os.path.join(folder, "playlists"), exist_ok=True)
     with open(path, "w", encoding="utf-8") as out:
@@ -65,12 +85,13 @@ port               "{port}"
 zeroconf_enabled   "no"
 auto_update        "no"
 filesystem_charset "UTF-8"
-{OUTPUTS.replace("%s", 'mixer_type "software"', 1).replace("%s", 'mixer_type "null"')}""")
+{more}{OUTPUTS.replace("%s", 'mixer_type "software"', 1).replace("%s", 'mixer_type "null"')}""")
     return path
 
 
-def ask(port, command):
+def ask(port, command, password=None):
     """The pairs of a reply."""
+    command = f"password {password}\n{command}" if password else command
     with socket.create_connection(("127.0.0.1", port), 5) as connection:
         connection.sendall(command.encode() + b"\nclose\n")
         lines = connection.makefile(encoding="utf-8", errors="replace").read().splitlines()
@@ -114,9 +135,11 @@ class ServerPair:
     `candidate_path` and `reference_path` too, which are socket files.
     """
 
-    def __init__(self, program, for_crowds=False, **settings):
+    def __init__(self, program, for_crowds=False, group="default", **settings):
         self.program = program
         self.for_crowds = for_crowds
+        self.more = GROUPS[group]
+        self.password = PASSWORDS.get(group)
         self.settings = settings
         self.folder = self.reference = self.candidate = self.server = None
 
@@ -138,7 +161,7 @@ class ServerPair:
         self.reference_port, self.candidate_port = free_port(), free_port()
         self.reference_path, self.candidate_path = (os.path.join(self.folder, name) for name in ("mpd.sock", "shelvmpd.sock"))
         with open(os.path.join(self.folder, "log"), "wb") as log:
-            configuration = reference_configuration(self.folder, self.reference_port, music)
+            configuration = reference_configuration(self.folder, self.reference_port, music, self.more)
             if self.for_crowds:
                 self.add_sockets(configuration, self.reference_path)
             self.reference = subprocess.Popen(
@@ -148,16 +171,19 @@ class ServerPair:
             server.prepare()
             server.start()
             configuration = candidate_configuration(
-                self.folder, self.candidate_port, server.url, server.user, server.password, **self.settings)
+                self.folder, self.candidate_port, server.url, server.user, server.password, more=self.more, **self.settings)
             if self.for_crowds:
                 self.add_sockets(configuration, self.candidate_path)
             self.candidate = subprocess.Popen([self.program, "--config", configuration],
                                               stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        wait_for(self.reference, "mpd", lambda: ask(self.reference_port, "update"))
-        wait_for(self.reference, "mpd's database", lambda: "updating_db" not in ask(self.reference_port, "status"))
-        songs = ask(self.reference_port, "stats")["songs"]
+        def asked(port, command):
+            return ask(port, command, self.password)
+
+        wait_for(self.reference, "mpd", lambda: asked(self.reference_port, "update"))
+        wait_for(self.reference, "mpd's database", lambda: "updating_db" not in asked(self.reference_port, "status"))
+        songs = asked(self.reference_port, "stats")["songs"]
         try:
-            wait_for(self.candidate, "shelvmpd", lambda: ask(self.candidate_port, "stats").get("songs") == songs)
+            wait_for(self.candidate, "shelvmpd", lambda: asked(self.candidate_port, "stats").get("songs") == songs)
         except Failed as error:
             raise Failed(f"{error}:\n{self.log()}")
 
