@@ -46,7 +46,7 @@ import Testing
         ("stringnormalization available", ["stringnormalization: strip_diacritics", "OK"]),
         ("stringnormalization", ["OK"]),
         ("stringnormalization enable", ["ACK [2@0] {stringnormalization} Not enough arguments"]),
-        ("stringnormalization enable x", ["ACK [2@0] {stringnormalization} Unknown string normalization option"]),
+        ("stringnormalization enable x", ["ACK [2@0] {stringnormalization} Unknown string normalization"]),
         ("stringnormalization all x", ["ACK [2@0] {stringnormalization} Too many arguments"]),
         ("stringnormalization x", ["ACK [2@0] {stringnormalization} Unknown sub command"]),
         ("count artist Alpha", ["songs: 7", "playtime: 420", "OK"]),

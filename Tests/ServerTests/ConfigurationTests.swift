@@ -25,6 +25,9 @@ import Testing
         try read(text + "\n" + ConfigurationTests.server, environment).configuration
     }
 
+    /// What a text means, with a server added.
+    static func configuration(_ text: String) throws -> Configuration { try ConfigurationTests().configuration(text) }
+
     /// The problems of a text to which a server is added.
     private func problems(_ text: String) -> [String] {
         do throws(ConfigurationError) {

@@ -87,6 +87,21 @@ final class TestServer: Sendable {
         thread?.join()
     }
 
+    /// Lets it listen at further places.
+    func listen(_ listeners: [Listener]) throws {
+        // What is posted before there is a server gets lost.
+        _ = try MPDTestClient(port: port)
+        core.post { server in
+            for listener in listeners { try? server.listen(listener) }
+        }
+    }
+
+    /// Lets other rules hold from now on; the commands that come later are carried out by them.
+    func adopt(_ configuration: Configuration) {
+        let access = AccessRules(configuration)
+        core.post { $0.adopt(configuration, access) }
+    }
+
     /// A new client, which keeps the server alive.
     func client() throws -> MPDTestClient {
         let client = try MPDTestClient(port: port)

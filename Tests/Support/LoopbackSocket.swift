@@ -82,6 +82,60 @@ enum LoopbackSocket {
         return descriptor
     }
 
+    /// A socket that is connected to any address of a server; nil when nobody listens there.
+    static func openConnection(to address: MPDTestClient.Address) -> Int32? {
+        switch address {
+        case .loopback(let port):
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+            name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            return openConnection(AF_INET, &name, MemoryLayout<sockaddr_in>.size)
+        case .loopback6(let port):
+            var name = sockaddr_in6()
+            name.sin6_family = sa_family_t(AF_INET6)
+            name.sin6_port = UInt16(truncatingIfNeeded: port).bigEndian
+            name.sin6_addr = in6addr_loopback
+            return openConnection(AF_INET6, &name, MemoryLayout<sockaddr_in6>.size)
+        case .path(let path):
+            guard let (found, length) = unixName(path) else { return nil }
+            var name = found
+            return openConnection(AF_UNIX, &name, length)
+        }
+    }
+
+    private static func openConnection<Name>(_ family: Int32, _ name: inout Name, _ length: Int) -> Int32? {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let connected = unsafe withUnsafePointer(to: &name) { pointer in
+            unsafe connect(
+                descriptor,
+                UnsafeRawPointer(pointer).assumingMemoryBound(to: sockaddr.self),
+                socklen_t(length)
+            )
+        }
+        guard connected == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// The address of a local socket, after an `@` one in the abstract namespace, and its length.
+    static func unixName(_ path: String) -> (sockaddr_un, Int)? {
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(path.utf8)
+        if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+        let fits = unsafe withUnsafeMutableBytes(of: &name.sun_path) { room in
+            guard bytes.count < room.count else { return false }
+            unsafe room.copyBytes(from: bytes)
+            return true
+        }
+        guard fits else { return nil }
+        let used = MemoryLayout<sa_family_t>.size + bytes.count
+        return (name, bytes.first == 0 ? used : MemoryLayout<sockaddr_un>.size)
+    }
+
     static func sendAtOnce(_ descriptor: Int32) {
         var one: Int32 = 1
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)

@@ -17,22 +17,25 @@ public final class MPDTestClient {
         case timedOut
     }
 
+    /// Where a server listens.
+    public enum Address: Sendable {
+        /// A port of 127.0.0.1, of ::1.
+        case loopback(port: Int)
+        case loopback6(port: Int)
+        /// A socket file, or after an `@` a name in the abstract namespace.
+        case path(String)
+    }
+
     /// Connects to a port of 127.0.0.1 and reads the greeting.
     /// - Parameter timeout: seconds that any one read may take.
-    public init(port: Int, timeout: Int = 10, readsGreeting: Bool = true) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
-        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = unsafe withUnsafePointer(to: &name) { pointer in
-            unsafe connect(
-                descriptor,
-                UnsafeRawPointer(pointer).assumingMemoryBound(to: sockaddr.self),
-                socklen_t(MemoryLayout<sockaddr_in>.size)
-            )
-        }
-        guard connected == 0 else { throw Failure.cannotConnect }
+    public convenience init(port: Int, timeout: Int = 10, readsGreeting: Bool = true) throws {
+        try self.init(.loopback(port: port), timeout: timeout, readsGreeting: readsGreeting)
+    }
+
+    /// Connects to any address, and reads the greeting.
+    public init(_ address: Address, timeout: Int = 10, readsGreeting: Bool = true) throws {
+        guard let opened = LoopbackSocket.openConnection(to: address) else { throw Failure.cannotConnect }
+        descriptor = opened
         var limit = timeval(tv_sec: timeout, tv_usec: 0)
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         LoopbackSocket.sendAtOnce(descriptor)

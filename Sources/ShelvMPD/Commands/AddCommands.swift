@@ -7,10 +7,40 @@ import QueueEngine
 /// The songs are looked up in one snapshot, on a worker when there are many; the queue is edited afterwards, at once.
 enum AddCommands {
     static let rows: [Command] = [
-        Command("add", .add, args: 1...2, "Adds a song, all songs of a directory, or a URL.", .library(add)),
-        Command("addid", .add, args: 1...2, "Adds a song or a URL and shows the id of its entry.", .library(addID)),
-        Command("findadd", .add, args: 1...Int.max, "Adds the songs that match, case-sensitively.", .library(findAdd)),
-        Command("searchadd", .add, args: 1...Int.max, "Adds the songs that match, ignoring case.", .library(searchAdd)),
+        Command(
+            "add",
+            .add,
+            args: 1...2,
+            "Adds a song, all songs of a directory, or a URL.",
+            .library(add),
+            difference:
+                "With `+0` they are Play Next. The scheme of a URL is looked at before the position: the queue is looked at last."
+        ),
+        Command(
+            "addid",
+            .add,
+            args: 1...2,
+            "Adds a song or a URL and shows the id of its entry.",
+            .library(addID),
+            difference:
+                "`+0` is Play Next: it stays ahead of the album under `random` too, because that is what it means."
+        ),
+        Command(
+            "findadd",
+            .add,
+            args: 1...Int.max,
+            "Adds the songs that match, case-sensitively.",
+            .library(findAdd),
+            difference: "The queue's version grows by one, as with `add`: it is one command."
+        ),
+        Command(
+            "searchadd",
+            .add,
+            args: 1...Int.max,
+            "Adds the songs that match, ignoring case.",
+            .library(searchAdd),
+            difference: "The queue's version grows by one, as with `add`: it is one command."
+        ),
     ]
 
     private static func add(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {

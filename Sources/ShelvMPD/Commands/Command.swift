@@ -12,19 +12,23 @@ struct Command: Sendable {
     /// What it does, in one sentence.
     let summary: String
     let place: Place
+    /// Where it differs from MPD 0.24 and why, in one sentence or two; nil where it does not.
+    let difference: String?
 
     init(
         _ name: String,
         _ permission: Permissions,
         args arguments: ClosedRange<Int>,
         _ summary: String,
-        _ place: Place
+        _ place: Place,
+        difference: String? = nil
     ) {
         self.name = name
         self.permission = permission
         self.arguments = arguments
         self.summary = summary
         self.place = place
+        self.difference = difference
     }
 
     /// Where a command runs.

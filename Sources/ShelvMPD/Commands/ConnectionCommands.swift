@@ -6,6 +6,7 @@ enum ConnectionCommands {
         Command("binarylimit", [], args: 1...1, "Sets the size of binary chunks, in bytes.", .core(binaryLimit)),
         Command("close", [], args: 0...Int.max, "Closes the connection.", .core(close)),
         Command("idle", .read, args: 0...Int.max, "Waits until one of the subsystems has changed.", .core(idle)),
+        Command("kill", .admin, args: 0...Int.max, "Ends the server.", .core(kill)),
         Command("password", [], args: 1...1, "Takes on the permissions of a password.", .core(password)),
         Command("ping", [], args: 0...0, "Does nothing.", .core(ping)),
         Command("protocol", [], args: 0...Int.max, "Shows or changes the protocol features.", .core(protocolFeatures)),
@@ -14,7 +15,8 @@ enum ConnectionCommands {
             [],
             args: 0...Int.max,
             "Shows or changes how texts are compared.",
-            .core(stringNormalization)
+            .core(stringNormalization),
+            difference: "From MPD 0.25: clients look for the command, not for the version."
         ),
         Command("tagtypes", [], args: 0...Int.max, "Shows or changes the tags in replies.", .core(tagTypes)),
     ]
@@ -32,11 +34,18 @@ enum ConnectionCommands {
         context.connection.session.binaryLimit = size
     }
 
+    /// As in MPD, nothing is answered.
+    private static func kill(_ context: CommandContext, _: Arguments, _: inout Reply) {
+        context.connection.leave()
+        context.server.end("a client said kill")
+    }
+
     private static func password(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         guard let permissions = context.server.access.permissions(password: arguments[0]) else {
             throw ACK(.password, "incorrect password")
         }
         context.connection.session.permissions = permissions
+        context.connection.session.password = arguments[0]
     }
 
     /// What is pending is told at once; else the reply comes when something happens.
@@ -64,12 +73,14 @@ enum ConnectionCommands {
         case "clear":
             try takesNothingMore(arguments)
             context.connection.session.tagMask = []
-        case "available":
-            try takesNothingMore(arguments)
-            list(offered, &reply)
+        // MPD does not look at what follows.
+        case "available": list(offered, &reply)
         case "enable": context.connection.session.tagMask.formUnion(try tags(arguments).intersection(offered))
         case "disable": context.connection.session.tagMask.subtract(try tags(arguments))
-        case "reset": context.connection.session.tagMask = try tags(arguments).intersection(offered)
+        case "reset":
+            // Also before a name that is unknown.
+            context.connection.session.tagMask = []
+            context.connection.session.tagMask = try tags(arguments).intersection(offered)
         default: throw ACK(.argument, "Unknown sub command")
         }
     }
@@ -175,6 +186,6 @@ struct StringNormalization: SessionSwitches, Sendable {
     static let stripDiacritics = StringNormalization(rawValue: 1 << 0)
 
     static let key = "stringnormalization"
-    static let word = "string normalization option"
+    static let word = "string normalization"
     static let names: [(String, StringNormalization)] = [("strip_diacritics", .stripDiacritics)]
 }

@@ -5,9 +5,31 @@ import MPDProtocol
 /// `AddCommands.swift`.
 enum DatabaseCommands {
     static let rows: [Command] = [
-        Command("count", .read, args: 1...Int.max, "Counts the songs that match, case-sensitively.", .library(count)),
-        Command("find", .read, args: 1...Int.max, "Finds songs, case-sensitively.", .library(find)),
-        Command("list", .read, args: 1...Int.max, "Lists the values of a tag.", .library(list)),
+        Command(
+            "count",
+            .read,
+            args: 1...Int.max,
+            "Counts the songs that match, case-sensitively.",
+            .library(count),
+            difference: "Lengths are whole seconds: servers tell nothing else."
+        ),
+        Command(
+            "find",
+            .read,
+            args: 1...Int.max,
+            "Finds songs, case-sensitively.",
+            .library(find),
+            difference:
+                "Regular expressions work on characters, and end with an error when they take too long: names are not ASCII everywhere."
+        ),
+        Command(
+            "list",
+            .read,
+            args: 1...Int.max,
+            "Lists the values of a tag.",
+            .library(list),
+            difference: "Takes `window` as MPD 0.25 does: clients look for what works, not for the version."
+        ),
         Command("listall", .read, args: 0...1, "Lists a directory and all below it.", .library(listAll)),
         Command(
             "listallinfo",
@@ -16,17 +38,49 @@ enum DatabaseCommands {
             "Lists a directory and all below it, with tags.",
             .library(listAllInfo)
         ),
-        Command("lsinfo", .read, args: 0...1, "Lists what a directory holds.", .playlist(listDirectory)),
-        Command("rescan", .control, args: 0...1, "Compares the library with the server, all of it.", .core(rescan)),
-        Command("search", .read, args: 1...Int.max, "Finds songs, ignoring case.", .library(search)),
+        Command(
+            "lsinfo",
+            .read,
+            args: 0...1,
+            "Lists what a directory holds.",
+            .playlist(listDirectory),
+            difference:
+                "The root also holds the folder `Shelves`, unless `shelves \"no\"`; URLs are not looked at before they are played."
+        ),
+        Command(
+            "rescan",
+            .control,
+            args: 0...1,
+            "Compares the library with the server, all of it.",
+            .core(rescan),
+            difference: "Always the whole library, read from the server anew: servers tell changes of the whole."
+        ),
+        Command(
+            "search",
+            .read,
+            args: 1...Int.max,
+            "Finds songs, ignoring case.",
+            .library(search),
+            difference:
+                "Regular expressions work on characters and ignore the case of all letters: names are not ASCII everywhere."
+        ),
         Command(
             "searchcount",
             .read,
             args: 1...Int.max,
             "Counts the songs that match, ignoring case.",
-            .library(searchCount)
+            .library(searchCount),
+            difference: "Lengths are whole seconds: servers tell nothing else."
         ),
-        Command("update", .control, args: 0...1, "Compares the library with the server.", .core(update)),
+        Command(
+            "update",
+            .control,
+            args: 0...1,
+            "Compares the library with the server.",
+            .core(update),
+            difference:
+                "Always the whole library, but for a path of a shelf: servers tell changes of the whole. Lets the server scan its files if it may."
+        ),
     ]
 
     // MARK: Searching

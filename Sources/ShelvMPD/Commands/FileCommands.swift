@@ -11,15 +11,25 @@ enum FileCommands {
             .read,
             args: 1...1,
             "Says that there is no fingerprint of a song.",
-            .library(getFingerprint)
+            .library(getFingerprint),
+            difference: "Says always `Decoding failed`: the file is elsewhere."
         ),
-        Command("listfiles", .read, args: 0...1, "Lists the files of a directory.", .library(listFiles)),
+        Command(
+            "listfiles",
+            .read,
+            args: 0...1,
+            "Lists the files of a directory.",
+            .library(listFiles),
+            difference:
+                "Songs only: servers tell of no other files. What is no directory is named by its path, not by a folder of this machine."
+        ),
         Command(
             "readcomments",
             .read,
             args: 1...1,
             "Shows all tags of a song by their names in files, and its lyrics.",
-            .background(comments)
+            .background(comments),
+            difference: "The tags that the server tells, by their Vorbis names, and its lyrics: the file is elsewhere."
         ),
     ]
 

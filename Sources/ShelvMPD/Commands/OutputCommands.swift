@@ -15,22 +15,35 @@ enum OutputCommands {
             .admin,
             args: 1...1,
             "Turns an output on.",
-            .core { context, arguments, _ in try set(context, arguments, .on) }
+            .core { context, arguments, _ in try set(context, arguments, .on) },
+            difference:
+                "Of several devices one plays at a time, as libmpv plays to one: turning one on turns the other off."
         ),
         Command(
             "outputset",
             .admin,
             args: 3...3,
             "Sets an attribute of an output; there are none.",
-            .core(setAttribute)
+            .core(setAttribute),
+            difference: "`Unsupported attribute` always: libmpv has nothing like the attributes of ALSA."
         ),
-        Command("outputs", .read, args: 0...0, "Lists the outputs.", .core(outputs)),
+        Command(
+            "outputs",
+            .read,
+            args: 0...0,
+            "Lists the outputs.",
+            .core(outputs),
+            difference:
+                "With `audio_devices \"auto\"` also devices that were found; one that is gone stays, with the attribute `problem`: ids must last."
+        ),
         Command(
             "toggleoutput",
             .admin,
             args: 1...1,
             "Turns an output on or off.",
-            .core { context, arguments, _ in try set(context, arguments, .toggle) }
+            .core { context, arguments, _ in try set(context, arguments, .toggle) },
+            difference:
+                "Of several devices one plays at a time, as libmpv plays to one: turning one on turns the other off."
         ),
     ]
 

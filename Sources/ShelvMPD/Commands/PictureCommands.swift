@@ -13,14 +13,18 @@ enum PictureCommands {
             .read,
             args: 2...2,
             "Gives a piece of the cover of a song or, with a final slash, of a directory.",
-            .background(albumArt)
+            .background(albumArt),
+            difference:
+                "The picture that the server has for the song, or for a directory; of Navidrome the album's. Most servers have one for both commands."
         ),
         Command(
             "readpicture",
             .read,
             args: 2...2,
             "Gives a piece of the picture of a song or, with a final slash, of a directory.",
-            .background(readPicture)
+            .background(readPicture),
+            difference:
+                "The picture that the server has for the song, and that of a directory too. Most servers have one for both commands."
         ),
     ]
 

@@ -4,7 +4,14 @@ import QueueEngine
 /// “Controlling playback” of MPD's protocol document.
 enum PlaybackCommands {
     static let rows: [Command] = [
-        Command("next", .player, args: 0...0, "Plays the next entry of the queue.", .core(next)),
+        Command(
+            "next",
+            .player,
+            args: 0...0,
+            "Plays the next entry of the queue.",
+            .core(next),
+            difference: "A song that cannot be reached is waited for, not skipped: a network comes back."
+        ),
         Command(
             "pause",
             .player,
@@ -12,16 +19,39 @@ enum PlaybackCommands {
             "Pauses or resumes; without an argument, whichever it is not.",
             .core(pause)
         ),
-        Command("play", .player, args: 0...1, "Starts playback, at a position if one is given.", .core(play)),
+        Command(
+            "play",
+            .player,
+            args: 0...1,
+            "Starts playback, at a position if one is given.",
+            .core(play),
+            difference: "In three tiers an entry further down moves up, so that nothing is skipped."
+        ),
         Command(
             "playid",
             .player,
             args: 0...1,
             "Starts playback, at the entry with this id if one is given.",
-            .core(playID)
+            .core(playID),
+            difference: "In three tiers an entry further down moves up, so that nothing is skipped."
         ),
-        Command("previous", .player, args: 0...0, "Plays the previous entry of the queue.", .core(previous)),
-        Command("seek", .player, args: 2...2, "Goes to a time in the entry at a position.", .core(seek)),
+        Command(
+            "previous",
+            .player,
+            args: 0...0,
+            "Plays the previous entry of the queue.",
+            .core(previous),
+            difference:
+                "In three tiers the first song begins again, with `repeat` too: what stands before it in the list is what was before it."
+        ),
+        Command(
+            "seek",
+            .player,
+            args: 2...2,
+            "Goes to a time in the entry at a position.",
+            .core(seek),
+            difference: "In three tiers an entry further down moves up, so that nothing is skipped."
+        ),
         Command(
             "seekcur",
             .player,
@@ -29,7 +59,14 @@ enum PlaybackCommands {
             "Goes to a time in the current song, or by a distance.",
             .core(seekCurrent)
         ),
-        Command("seekid", .player, args: 2...2, "Goes to a time in the entry with an id.", .core(seekID)),
+        Command(
+            "seekid",
+            .player,
+            args: 2...2,
+            "Goes to a time in the entry with an id.",
+            .core(seekID),
+            difference: "In three tiers an entry further down moves up, so that nothing is skipped."
+        ),
         Command("stop", .player, args: 0...0, "Stops playback.", .core(stop)),
     ]
 

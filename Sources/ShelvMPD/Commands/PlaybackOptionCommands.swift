@@ -5,11 +5,26 @@ import QueueEngine
 enum PlaybackOptionCommands {
     static let rows: [Command] = [
         Command("consume", .player, args: 1...1, "Removes each entry when it has been played.", .core(consume)),
-        Command("crossfade", .player, args: 1...1, "Sets the seconds of crossfade.", .core(crossfade)),
+        Command(
+            "crossfade",
+            .player,
+            args: 1...1,
+            "Sets the seconds of crossfade.",
+            .core(crossfade),
+            difference: "Follows without an overlap to and from URLs, and on devices that play one stream at a time."
+        ),
         Command("getvol", .read, args: 0...0, "Shows the volume.", .core(getVolume)),
         Command("mixrampdb", .player, args: 1...1, "Sets the level at which MixRamp joins songs.", .core(mixRampLevel)),
         Command("mixrampdelay", .player, args: 1...1, "Sets the delay of MixRamp, in seconds.", .core(mixRampDelay)),
-        Command("random", .player, args: 1...1, "Shuffles what comes.", .core(random)),
+        Command(
+            "random",
+            .player,
+            args: 1...1,
+            "Shuffles what comes.",
+            .core(random),
+            difference:
+                "In three tiers the list itself is shuffled, and unshuffled again: the list always shows what comes."
+        ),
         Command("repeat", .player, args: 1...1, "Begins again at the end of the queue.", .core(`repeat`)),
         Command(
             "replay_gain_mode",

@@ -9,8 +9,22 @@ enum QueueCommands {
             Command("clear", .player, args: 0...0, "Empties the queue.", .core(clear)),
             Command("delete", .player, args: 1...1, "Removes the entries at a range of positions.", .core(delete)),
             Command("deleteid", .player, args: 1...1, "Removes the entry with an id.", .core(deleteID)),
-            Command("move", .player, args: 2...2, "Moves the entries at a range of positions.", .core(move)),
-            Command("moveid", .player, args: 2...2, "Moves the entry with an id.", .core(moveID)),
+            Command(
+                "move",
+                .player,
+                args: 2...2,
+                "Moves the entries at a range of positions.",
+                .core(move),
+                difference: "`-N` is limited by what is before the current entry: MPD's limit is a slip."
+            ),
+            Command(
+                "moveid",
+                .player,
+                args: 2...2,
+                "Moves the entry with an id.",
+                .core(moveID),
+                difference: "`-N` is limited by what is before the current entry: MPD's limit is a slip."
+            ),
             Command("playlist", .read, args: 0...0, "Lists positions and URIs; deprecated.", .listing(playlist)),
             Command("playlistid", .read, args: 0...1, "Shows the entry with an id, or all.", .listing(playlistID)),
             Command(
@@ -25,22 +39,34 @@ enum QueueCommands {
                 .read,
                 args: 1...2,
                 "Lists the entries that changed after a version.",
-                .listing(changes)
+                .listing(changes),
+                difference: "Versions go on after a restart: what a client remembers never means something else."
             ),
             Command(
                 "plchangesposid",
                 .read,
                 args: 1...2,
                 "Lists position and id of what changed after a version.",
-                .listing(changedPositions)
+                .listing(changedPositions),
+                difference: "Versions go on after a restart: what a client remembers never means something else."
             ),
-            Command("prio", .player, args: 2...Int.max, "Sets the priority of ranges of positions.", .core(priority)),
+            Command(
+                "prio",
+                .player,
+                args: 2...Int.max,
+                "Sets the priority of ranges of positions.",
+                .core(priority),
+                difference:
+                    "In three tiers entries with a priority move to Play Next: positions are the order of playing."
+            ),
             Command(
                 "prioid",
                 .player,
                 args: 2...Int.max,
                 "Sets the priority of the entries with these ids.",
-                .core(priorityByID)
+                .core(priorityByID),
+                difference:
+                    "In three tiers entries with a priority move to Play Next: positions are the order of playing."
             ),
             Command(
                 "shelv_queue",

@@ -24,16 +24,27 @@ enum QueueEntryCommands {
             .read,
             args: 1...Int.max,
             "Lists the entries that match, case-sensitively.",
-            .queueSearch { try search($0, $1, foldsCase: false) }
+            .queueSearch { try search($0, $1, foldsCase: false) },
+            difference:
+                "Sorted by a tag, URLs come first; songs that have gone from the server match by priority only: their tags are not kept up."
         ),
         Command(
             "playlistsearch",
             .read,
             args: 1...Int.max,
             "Lists the entries that match, ignoring case.",
-            .queueSearch { try search($0, $1, foldsCase: true) }
+            .queueSearch { try search($0, $1, foldsCase: true) },
+            difference:
+                "Sorted by a tag, URLs come first; songs that have gone from the server match by priority only: their tags are not kept up."
         ),
-        Command("rangeid", .add, args: 2...2, "Chooses the part of the song that an entry plays.", .core(range)),
+        Command(
+            "rangeid",
+            .add,
+            args: 2...2,
+            "Chooses the part of the song that an entry plays.",
+            .core(range),
+            difference: "Lengths are compared in whole seconds: servers tell nothing else."
+        ),
     ]
 
     private static func search(

@@ -5,24 +5,44 @@ import Playback
 enum ReflectionCommands {
     static let rows: [Command] = [
         Command("commands", [], args: 0...0, "Lists the commands that the client may use.", .core(commands)),
-        Command("config", .admin, args: 0...0, "Shows settings to local clients.", .core(config)),
-        Command("decoders", .read, args: 0...0, "Lists what can be decoded.", .core(decoders)),
+        Command(
+            "config",
+            .admin,
+            args: 0...0,
+            "Shows settings to local clients.",
+            .core(config),
+            difference: "Tells no directories: there are none that a client could read."
+        ),
+        Command(
+            "decoders",
+            .read,
+            args: 0...0,
+            "Lists what can be decoded.",
+            .core(decoders),
+            difference: "One plugin, `mpv`, with what libmpv decodes: it does not tell its decoders one by one."
+        ),
         Command("notcommands", [], args: 0...0, "Lists the commands that permissions forbid.", .core(notCommands)),
-        Command("urlhandlers", .read, args: 0...0, "Lists the URL schemes that can be added.", .core(urlHandlers)),
+        Command(
+            "urlhandlers",
+            .read,
+            args: 0...0,
+            "Lists the URL schemes that can be added.",
+            .core(urlHandlers),
+            difference: "What libmpv is known to play: `http`, `https`, `rtmp`, `rtsp`."
+        ),
     ]
 
     private static func commands(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
-        list(context, &reply, allowed: true)
-    }
-
-    private static func notCommands(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
-        list(context, &reply, allowed: false)
-    }
-
-    private static func list(_ context: CommandContext, _ reply: inout Reply, allowed: Bool) {
-        let permissions = context.session.permissions
         for command in context.server.commands.rows
-        where permissions.isSuperset(of: command.permission) == allowed && isAvailable(command, context) {
+        where context.session.permissions.isSuperset(of: command.permission) && isAvailable(command, context) {
+            reply.pair("command", command.name)
+        }
+    }
+
+    /// Tells of permissions alone.
+    private static func notCommands(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
+        for command in context.server.commands.rows
+        where !context.session.permissions.isSuperset(of: command.permission) {
             reply.pair("command", command.name)
         }
     }

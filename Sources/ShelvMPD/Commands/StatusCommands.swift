@@ -8,8 +8,23 @@ enum StatusCommands {
     static let rows: [Command] = [
         Command("clearerror", .player, args: 0...0, "Clears the error of `status`.", .core(clearError)),
         Command("currentsong", .read, args: 0...0, "Shows the current song.", .core(currentSong)),
-        Command("stats", .read, args: 0...0, "Counts what the library holds.", .core(stats)),
-        Command("status", .read, args: 0...0, "Shows what plays, and how.", .core(status)),
+        Command(
+            "stats",
+            .read,
+            args: 0...0,
+            "Counts what the library holds.",
+            .core(stats),
+            difference:
+                "`db_update` moves only when something has changed: clients fetch everything again when it moves."
+        ),
+        Command(
+            "status",
+            .read,
+            args: 0...0,
+            "Shows what plays, and how.",
+            .core(status),
+            difference: "`audio` tells what libmpv decodes to: `f` for lossy songs."
+        ),
     ]
 
     private static func clearError(_ context: CommandContext, _: Arguments, _: inout Reply) {

@@ -9,7 +9,9 @@ enum StickerCommands {
             .admin,
             args: 3...Int.max,
             "Looks at, sets, removes and finds stickers.",
-            .stickers(sticker)
+            .stickers(sticker),
+            difference:
+                "`rating`, `starred`, `like`, `playCount` and `lastPlayed` are what the server keeps, with the values that it can keep."
         ),
         Command("stickernames", .admin, args: 0...0, "Lists the names of stickers.", .stickers(names)),
         Command(

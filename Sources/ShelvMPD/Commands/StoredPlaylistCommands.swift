@@ -7,7 +7,14 @@ import QueueEngine
 /// `StoredPlaylistEditCommands.swift`.
 enum StoredPlaylistCommands {
     static let rows: [Command] = [
-        Command("listplaylist", .read, args: 1...2, "Lists the URIs of a stored playlist.", .playlist(listURIs)),
+        Command(
+            "listplaylist",
+            .read,
+            args: 1...2,
+            "Lists the URIs of a stored playlist.",
+            .playlist(listURIs),
+            difference: "Of a song that is not in the library, `song:` and the server's id, if no URI is known."
+        ),
         Command(
             "listplaylistinfo",
             .read,
@@ -15,13 +22,22 @@ enum StoredPlaylistCommands {
             "Lists the songs of a stored playlist, with tags.",
             .playlist(listRecords)
         ),
-        Command("listplaylists", .read, args: 0...0, "Lists the stored playlists.", .playlist(listPlaylists)),
+        Command(
+            "listplaylists",
+            .read,
+            args: 0...0,
+            "Lists the stored playlists.",
+            .playlist(listPlaylists),
+            difference:
+                "In the order of the names; an empty list without playlists, where MPD complains: clients stop at an error."
+        ),
         Command(
             "load",
             .add,
             args: 1...3,
             "Adds a stored playlist, or a part of it, to the queue.",
-            .playlist(load)
+            .playlist(load),
+            difference: "Also lists that are made up, such as mixes; of URLs M3U, PLS, XSPF and ASX."
         ),
         Command("playlistlength", .read, args: 1...1, "Counts the songs of a stored playlist.", .playlist(length)),
         Command(

@@ -11,32 +11,66 @@ enum StoredPlaylistEditCommands {
             .control,
             args: 2...3,
             "Adds a song, or all songs of a directory, to a stored playlist.",
-            .playlist(add)
+            .playlist(add),
+            difference:
+                "URLs are refused in playlists of the server, which hold songs only; edits of somebody else's are refused with code 4."
         ),
-        Command("playlistclear", .control, args: 1...1, "Empties a stored playlist.", .playlist(clear)),
+        Command(
+            "playlistclear",
+            .control,
+            args: 1...1,
+            "Empties a stored playlist.",
+            .playlist(clear),
+            difference: "Refused with code 4 for playlists that cannot be edited at the server."
+        ),
         Command(
             "playlistdelete",
             .control,
             args: 2...2,
             "Removes a range of positions from a stored playlist.",
-            .playlist(delete)
+            .playlist(delete),
+            difference: "Refused with code 4 for playlists that cannot be edited at the server."
         ),
         Command(
             "playlistmove",
             .control,
             args: 3...3,
             "Moves a range of positions in a stored playlist.",
-            .playlist(move)
+            .playlist(move),
+            difference: "Refused with code 4 for playlists that cannot be edited at the server."
         ),
-        Command("rename", .control, args: 2...2, "Gives a stored playlist another name.", .playlist(rename)),
-        Command("rm", .control, args: 1...1, "Removes a stored playlist.", .playlist(remove)),
-        Command("save", .control, args: 1...2, "Stores the queue as a playlist.", .playlist(save)),
+        Command(
+            "rename",
+            .control,
+            args: 2...2,
+            "Gives a stored playlist another name.",
+            .playlist(rename),
+            difference: "Refused with code 4 for playlists that cannot be edited at the server."
+        ),
+        Command(
+            "rm",
+            .control,
+            args: 1...1,
+            "Removes a stored playlist.",
+            .playlist(remove),
+            difference: "Refused with code 4 for playlists that cannot be edited at the server."
+        ),
+        Command(
+            "save",
+            .control,
+            args: 1...2,
+            "Stores the queue as a playlist.",
+            .playlist(save),
+            difference:
+                "Refused with code 4 for playlists that the server makes itself or that are somebody else's; `append` of URLs to a playlist of the server is refused, as servers hold songs only."
+        ),
         Command(
             "searchaddpl",
             .control,
             args: 2...Int.max,
             "Adds the songs that match, ignoring case, to a stored playlist.",
-            .playlist(searchAdd)
+            .playlist(searchAdd),
+            difference: "Refused with code 4 for playlists that cannot be edited at the server."
         ),
     ]
 

@@ -75,13 +75,16 @@ enum Settings {
         ),
         .text(
             "host_permissions",
-            "\"HOST PERMISSIONS\", where PERMISSIONS are some of \(permissionNames), separated by commas",
+            "\"HOST PERMISSIONS\", where HOST is a name, an address or a network as in 192.168.1.0/24 and PERMISSIONS are some of \(permissionNames), separated by commas",
             example: "192.168.1.20 read,add,player",
             isRepeatable: true,
-            "The same for clients at one address; repeat it for several."
+            "The same for clients at an address or in a network; repeat it for several, of which the narrowest counts."
         ) { configuration, text, _ throws(SettingRefusal) in
             let parts = text.split(separator: " ", maxSplits: 1)
             guard parts.count == 2 else { throw SettingRefusal() }
+            guard !parts[0].contains("/") || AddressRange(String(parts[0])) != nil else {
+                throw SettingRefusal("\(parts[0]) is no network")
+            }
             let rule = HostRule(host: String(parts[0]), permissions: try permissions(in: parts[1]))
             configuration.hostPermissions.append(rule)
         },

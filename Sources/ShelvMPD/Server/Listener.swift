@@ -13,21 +13,20 @@ struct Listener {
 
     /// The TCP port, also where the kernel chose it; nil for a local socket.
     var port: Int? {
-        var address = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int? in
-                guard unsafe getsockname(descriptor, pointer, &length) == 0 else { return nil }
-                switch Int32(unsafe pointer.pointee.sa_family) {
-                case AF_INET, AF_INET6:
-                    // Both kinds of address have the port behind the family, in network order.
-                    return unsafe pointer.withMemoryRebound(to: UInt16.self, capacity: 2) {
-                        Int(UInt16(bigEndian: unsafe $0[1]))
-                    }
-                default: return nil
-                }
+        unsafe socketName(of: descriptor, getsockname) { address, _ in
+            switch Int32(unsafe address.pointee.sa_family) {
+            case AF_INET, AF_INET6:
+                // Both kinds of address have the port behind the family, in network order.
+                Int(UInt16(bigEndian: unsafe UnsafeRawPointer(address).load(fromByteOffset: 2, as: UInt16.self)))
+            default: nil
             }
         }
+    }
+
+    /// Whether only this machine can reach it.
+    var isLoopback: Bool {
+        let own = unsafe socketName(of: descriptor, getsockname) { address, _ in unsafe AddressRange(address) }
+        return own?.isLoopback ?? true
     }
 
     /// Stops listening; connections that are open stay.

@@ -11,11 +11,12 @@ import QueueEngine
 /// Lives on the core's thread only; other threads come in through `Core.post`.
 final class Server {
     let core: Core
-    let configuration: Configuration
+    /// What holds at the moment; see `reload`.
+    private(set) var configuration: Configuration
     let log: Log
     let commands: CommandTable
     let workers: WorkerPool
-    let access: AccessRules
+    private(set) var access: AccessRules
     let started = Instant.now
 
     var timers = TimerQueue()
@@ -50,7 +51,7 @@ final class Server {
     /// What happens when other descriptors become readable: signals.
     private var readers: [CInt: (Server) -> Void] = [:]
     private var lastConnectionID: UInt64 = 0
-    private let maximumConnections: Int
+    private var maximumConnections: Int
     private var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// Events for all partitions that clients have not been told yet.
     private var pendingEvents: Subsystems = []
@@ -114,6 +115,9 @@ final class Server {
         try core.loop.watch(listener.descriptor, EPOLLIN.rawValue)
         listeners[listener.descriptor] = listener
         log.notice("Listening on \(listener.name)")
+        if !listener.isLocal && !listener.isLoopback && access.letsAnybodyIn {
+            log.notice("Whoever reaches \(listener.name) can control the music: there is no password")
+        }
         if listeners.count == 1 { scheduleSweep() }
     }
 
@@ -465,7 +469,31 @@ final class Server {
         raise(.update)
     }
 
+    // MARK: What changes while it runs
+
+    /// Takes over a new configuration as far as it is read while serving. Clients keep their connection; what they may do
+    /// is found out again.
+    func adopt(_ configuration: Configuration, _ access: AccessRules) {
+        self.configuration = configuration
+        self.access = access
+        maximumConnections = FileLimit.clients(wanted: configuration.maxConnections)
+        for connection in connections.values {
+            let byPassword = connection.session.password.flatMap { access.permissions(password: $0) }
+            connection.session.permissions =
+                byPassword ?? access.initialPermissions(connection.descriptor, isLocal: connection.session.isLocal)
+        }
+    }
+
     // MARK: The end
+
+    /// Ends the server cleanly, after what is under way.
+    func end(_ reason: String) {
+        log.notice("Ending: \(reason)")
+        core.post { server in
+            server.shutdown()
+            server.core.loop.stop()
+        }
+    }
 
     /// Closes all sockets and stops what runs.
     func shutdown() {

@@ -6,6 +6,8 @@ struct Session {
     let isLocal: Bool
     var partition: Partition
     var permissions: Permissions
+    /// What gave it those permissions; nil for a client that has given none. Never shown.
+    var password: [UInt8]?
     /// The tags that the client wants to see in song records.
     var tagMask: TagMask
     var features: ProtocolFeatures = []
