@@ -48,7 +48,7 @@ let package = Package(
         .target(name: "MPDProtocol", swiftSettings: strict),
         .target(name: "QueueEngine", swiftSettings: strict),
 
-        .target(name: "Logging", swiftSettings: strict),
+        .target(name: "Logging", dependencies: ["CLinux"], swiftSettings: strict),
         .target(
             name: "SubsonicKit",
             dependencies: ["CCurl", "CCrypto", "CJSON", "CLinux", "Logging"],

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,6 +72,10 @@ static inline int shelv_cond_wait_until(pthread_cond_t *condition, pthread_mutex
     struct timespec time = {(time_t)(monotonic / 1000000000u), (long)(monotonic % 1000000000u)};
     return pthread_cond_timedwait(condition, mutex, &time);
 }
+
+// The system's log; syslog() is variadic.
+static inline void shelv_open_syslog(void) { openlog("shelvmpd", LOG_PID, LOG_DAEMON); }
+static inline void shelv_syslog(int priority, const char *text) { syslog(priority, "%s", text); }
 
 // open() and fcntl() are variadic and so not imported.
 static inline int shelv_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }

@@ -10,8 +10,8 @@ enum Main {
             exit(status.rawValue)
         case .run(let invocation):
             exit(await run(invocation).rawValue)
-        case .serve(let configuration, let notices):
-            exit(await Launch.serve(configuration, notices: notices).rawValue)
+        case .serve(let configuration, let source, let notices):
+            exit(await Launch.serve(configuration, from: source, notices: notices).rawValue)
         }
     }
 

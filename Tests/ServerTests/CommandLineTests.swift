@@ -100,7 +100,7 @@ import Testing
         #expect(output == "\(path): no mistakes\n")
         #expect(notices.contains("\(path):1: db_file is not used"))
         #expect(notices.contains("every user of this machine can read it"))
-        guard case .serve(let configuration, _) = StartUp.decide(["--config", path], environment) else {
+        guard case .serve(let configuration, _, _) = StartUp.decide(["--config", path], environment) else {
             Issue.record("not served")
             return
         }

@@ -10,7 +10,7 @@ import Support
 final class KilledServer: Sendable {
     let folder: TemporaryFolder
     private let audio: HTTPTestServer
-    private let port: Int
+    let port: Int
 
     /// Songs stand in folders of fifty.
     static let folders = (0..<8).map { "Artist \($0)/Album" }
@@ -78,7 +78,10 @@ final class KilledServer: Sendable {
     }
 
     /// Starts the program; nil when it does not.
-    func start() -> TestProcess? { TestProcess([Self.program, "--config", folder.path("conf")]) }
+    /// - Parameter environment: variables beside those of the tests.
+    func start(_ environment: [String: String] = [:]) -> TestProcess? {
+        TestProcess([Self.program, "--config", folder.path("conf")], environment: environment)
+    }
 
     /// A client, once the program listens.
     func client(_ process: TestProcess) -> MPDTestClient? {

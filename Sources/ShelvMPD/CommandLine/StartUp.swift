@@ -3,7 +3,7 @@ enum StartUp: Sendable, Equatable {
     /// Write these texts and end with this status.
     case end(ExitStatus, output: String = "", errors: String = "")
     /// Serve by this configuration, after telling the notices.
-    case serve(Configuration, notices: [String])
+    case serve(Configuration, ConfigurationSource, notices: [String])
     /// Do what a subcommand does.
     case run(Invocation)
 
@@ -43,7 +43,10 @@ enum StartUp: Sendable, Equatable {
         do throws(ConfigurationError) {
             let result = try ConfigurationReader.load(path, environment: environment)
             let notices = result.notices.map(\.description)
-            guard options.action == .checkConfig else { return .serve(result.configuration, notices: notices) }
+            guard options.action == .checkConfig else {
+                let source = ConfigurationSource(path: path, environment: environment, file: result.file)
+                return .serve(result.configuration, source, notices: notices)
+            }
             return .end(.success, output: "\(path): no mistakes\n", errors: notices.map { "\($0)\n" }.joined())
         } catch {
             return .end(.failure, errors: "\(error)\n")

@@ -4,7 +4,7 @@ import Playback
 import QueueEngine
 import SubsonicKit
 
-/// Everything that the configuration file and the environment decide; does not change after the start.
+/// Everything that the configuration file and the environment decide; a value, of which `Server.reload` takes over another.
 ///
 /// The defaults here are those of `Settings`, where each option is described.
 struct Configuration: Sendable, Equatable {
@@ -40,6 +40,7 @@ struct Configuration: Sendable, Equatable {
     var maxPlaylistLength: Int?
 
     var logLevel = LogLevel.notice
+    var logDestination = LogDestination.standardError
     /// Folder of what must survive a restart: the store, and nothing that a server could tell again.
     var stateDirectory = ""
     /// The SQLite database of the store; in `stateDirectory` unless `state_file` says otherwise.

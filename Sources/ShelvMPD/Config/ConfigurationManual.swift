@@ -40,6 +40,7 @@ enum ConfigurationManual {
         var facts = setting.allowed == "a text" ? [] : ["Allowed: \(setting.allowed)."]
         if let value = setting.defaultText { facts.append("Default: \(value).") }
         if setting.isRepeatable { facts.append("It may stand several times.") }
+        if setting.isAtOnce { facts.append("A change holds as soon as SIGHUP is sent.") }
         if !facts.isEmpty { lines.append(text(facts.joined(separator: " "))) }
         return lines
     }

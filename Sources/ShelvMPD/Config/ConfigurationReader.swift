@@ -10,6 +10,8 @@ struct ConfigurationReader {
     struct Result: Sendable, Equatable {
         var configuration: Configuration
         var notices: [ConfigProblem]
+        /// What it was made of.
+        var file: ConfigFile
     }
 
     private var configuration = Configuration()
@@ -57,7 +59,7 @@ struct ConfigurationReader {
         }
         reader.complete(path)
         guard reader.problems.isEmpty else { throw ConfigurationError(problems: reader.problems.inOrderOfFile()) }
-        return Result(configuration: reader.configuration, notices: reader.notices.inOrderOfFile())
+        return Result(configuration: reader.configuration, notices: reader.notices.inOrderOfFile(), file: file)
     }
 
     // MARK: Options

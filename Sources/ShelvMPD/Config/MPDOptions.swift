@@ -10,7 +10,6 @@ enum MPDOptions {
         ],
         "stored playlists are those of the server": ["playlist_directory", "save_absolute_paths_in_playlists"],
         "stickers are kept in state_directory": ["sticker_file"],
-        "the log goes to standard error": ["log_file"],
         "the program stays in the foreground": ["pid_file"],
         "the state is kept after each change": ["state_file_interval"],
         "start the program as the user that it shall run as": ["user", "group"],

@@ -13,6 +13,8 @@ struct Setting<Target: Sendable>: Sendable {
     var isRepeatable = false
     /// Whether the value must not be shown in messages.
     var isSecret = false
+    /// Whether a change holds as soon as the configuration is read again, and not only after a restart.
+    var isAtOnce = false
     /// One sentence, with its full stop.
     var summary: String
     /// Takes the value over; throws when it is not allowed.
@@ -38,6 +40,13 @@ struct SettingRefusal: Error, Sendable, Equatable {
 }
 
 extension Setting {
+    /// The same option, whose changes hold as soon as the configuration is read again.
+    var atOnce: Setting {
+        var setting = self
+        setting.isAtOnce = true
+        return setting
+    }
+
     /// A text that is not empty.
     static func text(
         _ name: String,

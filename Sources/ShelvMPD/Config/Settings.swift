@@ -60,19 +60,19 @@ enum Settings {
                 permissions: try permissions(in: text[text.index(after: at)...])
             )
             configuration.passwords.append(rule)
-        },
+        }.atOnce,
         permissionList(
             "default_permissions",
             default: "all; with password or host_permissions: none",
             "What a client may do that has given no password.",
             \.defaultPermissions
-        ),
+        ).atOnce,
         permissionList(
             "local_permissions",
             default: "as default_permissions",
             "The same for clients at the Unix socket.",
             \.localPermissions
-        ),
+        ).atOnce,
         .text(
             "host_permissions",
             "\"HOST PERMISSIONS\", where HOST is a name, an address or a network as in 192.168.1.0/24 and PERMISSIONS are some of \(permissionNames), separated by commas",
@@ -87,7 +87,7 @@ enum Settings {
             }
             let rule = HostRule(host: String(parts[0]), permissions: try permissions(in: parts[1]))
             configuration.hostPermissions.append(rule)
-        },
+        }.atOnce,
     ]
 
     private static let limits: [Setting<Configuration>] = [
@@ -97,7 +97,7 @@ enum Settings {
             default: "as many as the limit of open files allows",
             example: "100",
             "Clients at the same time; further ones are turned away."
-        ) { $0.maxConnections = $1 },
+        ) { $0.maxConnections = $1 }.atOnce,
         .integer(
             "connection_timeout",
             0...31_536_000,
@@ -105,21 +105,21 @@ enum Settings {
             zero: "never",
             default: "60",
             "How long a client may say nothing outside of idle before it is disconnected."
-        ) { $0.connectionTimeout = $1 == 0 ? nil : .seconds($1) },
+        ) { $0.connectionTimeout = $1 == 0 ? nil : .seconds($1) }.atOnce,
         .integer(
             "max_command_list_size",
             1...1_048_576,
             unit: "KiB",
             default: "2048",
             "Size of a command list."
-        ) { $0.maxCommandListSize = $1 * 1024 },
+        ) { $0.maxCommandListSize = $1 * 1024 }.atOnce,
         .integer(
             "max_output_buffer_size",
             1...1_048_576,
             unit: "KiB",
             default: "8192",
             "How much of its replies a client may leave unread before it is disconnected; a single reply may be larger."
-        ) { $0.maxOutputBufferSize = $1 * 1024 },
+        ) { $0.maxOutputBufferSize = $1 * 1024 }.atOnce,
         .integer(
             "max_playlist_length",
             0...10_000_000,
@@ -189,12 +189,12 @@ enum Settings {
             "lyrics",
             default: true,
             "Whether readcomments asks the server for the lyrics of a song."
-        ) { $0.showsLyrics = $1 },
+        ) { $0.showsLyrics = $1 }.atOnce,
         .boolean(
             "scrobble",
             default: true,
             "Whether the server is told what is heard, and what was."
-        ) { $0.scrobbles = $1 },
+        ) { $0.scrobbles = $1 }.atOnce,
         .choice(
             "play_queue_sync",
             ["no": PlayQueueKeeper.Mode?.none, "save": .save, "both": .both],
@@ -228,7 +228,7 @@ enum Settings {
             "restore_paused",
             default: true,
             "Whether a song that played when the server ended is paused at its place after the next start, or plays on."
-        ) { $0.restorePaused = $1 },
+        ) { $0.restorePaused = $1 }.atOnce,
     ]
 
     private static let files: [Setting<Configuration>] = [
@@ -256,14 +256,28 @@ enum Settings {
             example: "/usr/lib/shelvmpd/libshelvtap.so",
             "The plugin that copies the sound to outputs of type fifo and file."
         ) { $0.tapLibrary = $1 },
+        .text(
+            "log_file",
+            "an absolute path or one that begins with ~/, or \"syslog\"",
+            default: "standard error",
+            example: "~/.local/state/shelvmpd/log",
+            "Where the log goes; a file is opened anew by SIGHUP."
+        ) { configuration, text, context throws(SettingRefusal) in
+            if text == "syslog" {
+                configuration.logDestination = .system
+                return
+            }
+            guard let path = try context.expand(text), path.hasPrefix("/") else { throw SettingRefusal() }
+            configuration.logDestination = .file(path)
+        },
         .choice(
             "log_level",
             ["error": LogLevel.error, "notice": .notice, "info": .info, "debug": .debug],
             // MPD's other words. Its warnings are notices here.
             aliases: ["warning": .notice, "default": .notice, "secure": .info, "verbose": .debug],
             default: "notice",
-            "The least important messages to write to standard error."
-        ) { $0.logLevel = $1 },
+            "The least important messages of the log."
+        ) { $0.logLevel = $1 }.atOnce,
     ]
 
     private static func permissionList(

@@ -93,6 +93,9 @@ enum SettingsText {
             brace that opens a block ends its line. `include "FILE"` and `include_optional "FILE"` read another file.
             Options that mean something only to MPD are accepted with a notice.
 
+            SIGHUP (`systemctl reload`) lets the server read the file again. What is marked so below then holds at once; what else has
+            changed is named in the log, and holds after a restart. A file with mistakes changes nothing.
+
 
             """
         for section in Settings.sections {
@@ -120,10 +123,11 @@ enum SettingsText {
     }
 
     private static func table<Target>(_ settings: [Setting<Target>]) -> String {
-        var text = "| option | allowed | default | |\n|---|---|---|---|\n"
+        var text = "| option | allowed | default | | changes hold |\n|---|---|---|---|---|\n"
         for setting in settings {
             let summary = setting.summary + (setting.isRepeatable ? " (repeatable)" : "")
-            let cells = ["`\(setting.name)`", setting.allowed, setting.defaultText ?? "", summary]
+            let moment = setting.isAtOnce ? "at once" : "after a restart"
+            let cells = ["`\(setting.name)`", setting.allowed, setting.defaultText ?? "", summary, moment]
             text += "| " + cells.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |\n"
         }
         return text + "\n"

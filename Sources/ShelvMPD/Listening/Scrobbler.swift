@@ -16,6 +16,8 @@ final class Scrobbler {
     }
 
     let log: Log
+    /// Whether it is told anything; what waits, waits on.
+    var isEnabled: Bool { didSet { pace.soon() } }
     /// The server that is told.
     weak var home: MusicServer?
     private let journal: JournalWriter
@@ -35,7 +37,8 @@ final class Scrobbler {
     /// A play that is refused so often is given up, so that those behind it are not lost.
     private static let mostRefusals = 5
 
-    init(_ saved: SavedScrobbles, _ journal: JournalWriter, log: Log = .silent) {
+    init(_ saved: SavedScrobbles, _ journal: JournalWriter, isEnabled: Bool = true, log: Log = .silent) {
+        self.isEnabled = isEnabled
         self.journal = journal
         self.log = log
         waiting = saved.waiting
@@ -86,7 +89,7 @@ final class Scrobbler {
 
     /// What can be heard has changed. Only the latest is told, and only a server that can be reached.
     func sounds(_ sounding: Sounding) {
-        guard pace.failures == 0 else { return }
+        guard isEnabled, pace.failures == 0 else { return }
         var sounding = sounding
         // Nobody has been told of its beginning yet.
         if let former = self.sounding, former.isNew, former.songID == sounding.songID { sounding.isNew = true }
@@ -103,7 +106,7 @@ final class Scrobbler {
     // MARK: Work
 
     private func next() {
-        guard let perform else { return }
+        guard isEnabled, let perform else { return }
         if let sounding {
             self.sounding = nil
             pace.began()

@@ -81,7 +81,9 @@ extension Server {
 
     /// Who tells the song's server of it, and what that calls the song; nil where nobody is told.
     private func scrobbler(of play: PlayTracker.Play) -> (Scrobbler, songID: String)? {
-        guard let song = song(of: play), let scrobbler = musicServer(id: song.serverID)?.scrobbler else { return nil }
+        guard let song = song(of: play), let scrobbler = musicServer(id: song.serverID)?.scrobbler,
+            scrobbler.isEnabled
+        else { return nil }
         return (scrobbler, song.songID)
     }
 

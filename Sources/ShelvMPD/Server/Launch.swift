@@ -9,11 +9,16 @@ import Synchronization
 /// Builds the parts of a running server from its configuration, serves, and takes them down again.
 enum Launch {
     /// Serves until a signal ends it. Blocks the calling thread, which becomes the core's.
-    static func serve(_ configuration: Configuration, notices: [String]) async -> ExitStatus {
-        let log = Log.standardError(level: configuration.logLevel)
-        for notice in notices { log.notice(notice) }
+    static func serve(
+        _ configuration: Configuration,
+        from source: ConfigurationSource,
+        notices: [String]
+    ) async -> ExitStatus {
+        var log = Log.standardError(level: configuration.logLevel)
         do {
-            try await run(configuration, log)
+            log = try configuration.logDestination.open(level: configuration.logLevel)
+            for notice in notices { log.notice(notice) }
+            try await run(configuration, source, log)
             return .success
         } catch {
             log.error("\(error)")
@@ -21,7 +26,14 @@ enum Launch {
         }
     }
 
-    private static func run(_ configuration: Configuration, _ log: Log) async throws {
+    private static func run(
+        _ configuration: Configuration,
+        _ configurationSource: ConfigurationSource,
+        _ log: Log
+    ) async throws {
+        let environment = configurationSource.environment
+        let passed = try SocketActivation.listeners(environment)
+        SocketActivation.forget()
         // A heap for each of the many threads would cost more memory than their waiting costs time.
         mallopt(M_ARENA_MAX, 2)
         // Before any other thread, so that none of them takes a signal.
@@ -51,7 +63,8 @@ enum Launch {
             absentSource: { sources.audio($0) }
         )
         let player = try factory.makePlayer("default")
-        let listeners = try open(configuration, log)
+        let listeners = passed.isEmpty ? try open(configuration, log) : passed
+        let access = AccessRules(configuration)
         let running = Mutex<Task<Void, Never>?>(nil)
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
@@ -67,7 +80,7 @@ enum Launch {
                 shelves: start.parts.lists,
                 songs: songs,
                 partition: partition,
-                access: AccessRules(configuration),
+                access: access,
                 music: start.make(sources, configuration, log: log)
             )
             if configuration.playsOn { server.infinitePlay = InfinitePlay(server, log: log) }
@@ -76,13 +89,11 @@ enum Launch {
                 RemotePlaylist.fetch(address, by: transport, whenDone)
             }
             for listener in listeners { try server.listen(listener) }
+            server.reloader = Reloader(configurationSource, configuration.logDestination, log: log)
             try signals.watch(server) { server, number in
-                // SIGHUP asks a daemon to read its configuration again; until there is one that can change, it is ignored.
-                if number == SIGHUP { return }
-                log.notice("Ending on signal \(number)")
-                server.shutdown()
-                server.core.loop.stop()
+                if number == SIGHUP { server.reloader?.begin(server) } else { server.end("signal \(number)") }
             }
+            if let manager = ServiceManager(environment) { server.report(to: manager) }
             // Lives as long as the server: begins when there is one to show things to, ends by `cancel` below.
             running.withLock { $0 = Task { await servers.run(start.parts.extras) } }
             return server

@@ -42,6 +42,12 @@ final class Server {
     var infinitePlay: InfinitePlay?
     /// Who is told what was listened to.
     var playObservers: [any PlayObserver] = []
+    /// Who has started us and wants to know how we are; nil where nobody does.
+    var serviceManager: ServiceManager?
+    /// Reads the configuration again; nil where there is none to read.
+    var reloader: Reloader?
+    /// Takes over the servers of a configuration that was read again; nil where that takes a restart.
+    var reloadServers: (([ServerConfiguration]) -> Void)?
     /// The shelves beside the library's tree.
     var shelves: ShelfKeeper
 
@@ -407,6 +413,7 @@ final class Server {
     ) {
         let changed = songs.replaceLibrary(with: snapshot, translation, gone: gone)
         library = snapshot
+        serviceManager?.status(statusLine)
         if let shelves = shelves.follow(snapshot) { workers.submit { shelves.prepare() } }
         if !changed.isEmpty { defaultPartition.songsChanged(changed) }
         if songs.takeNewIDs() { defaultPartition.saver?.saveAnew() }
@@ -489,6 +496,7 @@ final class Server {
     /// Ends the server cleanly, after what is under way.
     func end(_ reason: String) {
         log.notice("Ending: \(reason)")
+        serviceManager?.stopping()
         core.post { server in
             server.shutdown()
             server.core.loop.stop()

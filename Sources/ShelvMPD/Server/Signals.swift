@@ -7,7 +7,7 @@ struct Signals {
     /// Reading end of the pipe that the handler writes numbers to.
     private let descriptor: CInt
 
-    /// Takes the signals over from now on, and ignores SIGPIPE, which a client that leaves would send. Call it once.
+    /// Takes SIGHUP over from now on, and ignores SIGPIPE, which a client that leaves would send. Call it once.
     ///
     /// Blocking them and reading a `signalfd` is not enough: behind an asynchronous `main`, the first thread waits in
     /// libdispatch with all signals let in, and the kernel gives them to it.
@@ -22,14 +22,21 @@ struct Signals {
         descriptor = ends[0]
         signalPipe.store(ends[1], ordering: .sequentiallyConsistent)
         signal(SIGPIPE, SIG_IGN)
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, noteSignal) }
+        signal(SIGHUP, noteSignal)
     }
 
-    /// Calls `action` with the number of each signal, on the core.
+    /// The signals that end the server.
+    private static let ends = [SIGINT, SIGTERM]
+
+    /// Calls `action` with the number of each signal, on the core; from now on, also of those that end the server. Before,
+    /// there is nothing to end cleanly.
     func watch(_ server: Server, _ action: @escaping (Server, CInt) -> Void) throws {
+        for number in Self.ends { signal(number, noteSignal) }
         try server.whenReadable(descriptor) { [descriptor] server in
             var number: UInt8 = 0
             while unsafe read(descriptor, &number, 1) == 1 {
+                // Whoever says it twice does not want to wait.
+                if Self.ends.contains(CInt(number)) { for number in Self.ends { signal(number, SIG_DFL) } }
                 action(server, CInt(number))
             }
         }

@@ -49,7 +49,7 @@ struct MusicServerParts: Sendable {
         let music = MusicServer(reference, id: id, name: name, url: url, library: library)
         music.journal = journal
         music.restore(stickers, moved, journal, hasFavorites: configuration.showsFavorites, log: log)
-        if configuration.scrobbles { music.scrobbler = Scrobbler(plays, journal, log: log) }
+        music.scrobbler = Scrobbler(plays, journal, isEnabled: configuration.scrobbles, log: log)
         music.covers = sources.covers(of: id, reference, configuration, log: log)
         music.askSimilar = { [sources, id] seed, whenDone in
             guard let source = sources[id] else { return whenDone([]) }
