@@ -32,6 +32,7 @@ let package = Package(
         .systemLibrary(name: "CMPV"),
         .systemLibrary(name: "CResample"),
         .systemLibrary(name: "CEncode"),
+        .systemLibrary(name: "CAvahi"),
         .systemLibrary(name: "CAudioTap", path: "Sources/AudioTap"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto"),
@@ -67,7 +68,8 @@ let package = Package(
         .executableTarget(
             name: "ShelvMPD",
             dependencies: [
-                "MPDProtocol", "QueueEngine", "SubsonicKit", "Library", "Playback", "CSQLite", "CLinux", "Logging",
+                "MPDProtocol", "QueueEngine", "SubsonicKit", "Library", "Playback", "CAvahi", "CSQLite", "CLinux",
+                "Logging",
             ],
             swiftSettings: strict
         ),

@@ -15,26 +15,9 @@ struct AirPlayTests {
     @Test func aReceiverHearsTheSong() throws {
         let folder = try #require(TemporaryFolder())
         let port = try #require(freePort())
-        let bus = ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path("bus"))"]
-        let rules = folder.write(
-            "bus.conf",
-            """
-            <busconfig><type>system</type><listen>unix:path=\(folder.path("bus"))</listen><auth>EXTERNAL</auth>
-            <policy context="default"><allow user="*"/><allow own="*"/><allow send_type="method_call"/>
-            <allow send_destination="*"/><allow receive_sender="*"/></policy></busconfig>
-            """
-        )
-        let daemon = try #require(TestProcess(["dbus-daemon", "--nofork", "--config-file=\(rules)"]))
-        defer { daemon.send(SIGKILL) }
-        #expect(poll { unsafe access(folder.path("bus"), R_OK) == 0 }, "\(daemon.errors)")
-        // It keeps its number in a fixed place, where that of the machine may stand: it gets another `/run`, if it can.
-        let apart =
-            "unshare -m true 2>&- && exec unshare -m sh -c 'mount -t tmpfs none /run && exec \"$@\"' x \"$@\"; exec \"$@\""
-        let settings = folder.write("avahi.conf", "[server]\nallow-interfaces=lo\nhost-name=test\nenable-dbus=yes\n")
-        let words = ["avahi-daemon", "--no-drop-root", "--no-rlimits", "--no-chroot", "-f", settings]
-        let avahi = try #require(TestProcess(["sh", "-c", apart, "x"] + words, environment: bus))
-        defer { avahi.send(SIGKILL) }
-        #expect(poll { avahi.errors.contains("Server startup complete") }, "\(avahi.errors)")
+        let avahi = PrivateAvahi(in: folder)
+        defer { avahi.stop() }
+        #expect(avahi.startBus() && avahi.startDaemon(), "\(avahi.errors)")
 
         let heard = folder.path("heard")
         #expect(unsafe mkfifo(heard, 0o600) == 0)
@@ -49,7 +32,8 @@ struct AirPlayTests {
             pipe = { name = "\(heard)"; };
             """
         )
-        let receiver = try #require(TestProcess(["shairport-sync", "-v", "-c", receiving], environment: bus))
+        let words = ["shairport-sync", "-v", "-c", receiving]
+        let receiver = try #require(TestProcess(words, environment: avahi.environment))
         defer { receiver.send(SIGKILL) }
         #expect(poll { LoopbackPort.listens(port) }, "\(receiver.errors)")
 

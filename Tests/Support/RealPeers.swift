@@ -5,7 +5,7 @@ import Synchronization
 /// skipped, visibly, where the program is missing, and fails instead when `SHELV_REQUIRE_REAL` is set.
 public enum RealPeer: Sendable {
     case mpd, mpc, ncmpcpp, visualizer, ncmpc, mpDris2, mpdSima, supysonic, ffmpeg, ffplay, snapcast, pulseaudio,
-        pipewire, airplay
+        pipewire, airplay, avahi
 
     private var programs: [String] {
         switch self {
@@ -21,6 +21,7 @@ public enum RealPeer: Sendable {
         case .pulseaudio: ["pulseaudio", "pactl", "parec"]
         case .pipewire: ["pipewire", "wireplumber", "pw-cli", "pw-record", "dbus-daemon"]
         case .airplay: ["pulseaudio", "shairport-sync", "avahi-daemon", "dbus-daemon"]
+        case .avahi: ["avahi-daemon", "avahi-browse", "dbus-daemon"]
         case .snapcast: ["snapserver", "snapclient"]
         }
     }

@@ -15,6 +15,9 @@ struct Configuration: Sendable, Equatable {
     var addresses: [ListenAddress] = []
     /// Whether `addresses` are the default ones, of which one that cannot be bound is no error as long as another can.
     var usesDefaultAddresses = true
+    /// Whether clients on the network are told of this server, and under which name; `%h` stands for the machine's.
+    var isAnnounced = true
+    var announcedName = "Music Player @ %h"
     /// TCP port of the addresses that name none.
     var port: UInt16 = 6600
 

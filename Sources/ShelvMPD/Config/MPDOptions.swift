@@ -13,7 +13,6 @@ enum MPDOptions {
         "the program stays in the foreground": ["pid_file"],
         "the state is kept after each change": ["state_file_interval"],
         "start the program as the user that it shall run as": ["user", "group"],
-        "the service is not announced": ["zeroconf_name", "zeroconf_enabled"],
         "libmpv chooses formats and buffers": [
             "audio_output_format", "samplerate_converter", "audio_buffer_size", "buffer_before_play",
             "gapless_mp3_playback", "selective_44k_resample",

@@ -43,6 +43,20 @@ enum Settings {
         .integer("port", 1...65535, default: "6600", "TCP port where no other is given.") {
             $0.port = UInt16(clamping: $1)
         },
+        .boolean(
+            "zeroconf_enabled",
+            default: true,
+            "Whether clients on the network find the server by themselves, through Avahi, if they can reach it."
+        ) { $0.isAnnounced = $1 },
+        .text(
+            "zeroconf_name",
+            "a text of at most \(ServiceName.limit) bytes, in which %h stands for the name of the machine",
+            default: "Music Player @ %h",
+            "The name that they find it by."
+        ) { configuration, text, _ throws(SettingRefusal) in
+            guard text.utf8.count <= ServiceName.limit else { throw SettingRefusal() }
+            configuration.announcedName = text
+        },
     ]
 
     private static let permissions: [Setting<Configuration>] = [

@@ -65,6 +65,7 @@ enum Launch {
         let player = try factory.makePlayer("default")
         let listeners = passed.isEmpty ? try open(configuration, log) : passed
         let access = AccessRules(configuration)
+        let announcer = announcer(configuration, listeners, log)
         let running = Mutex<Task<Void, Never>?>(nil)
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
@@ -98,11 +99,25 @@ enum Launch {
             running.withLock { $0 = Task { await servers.run(start.parts.extras) } }
             return server
         }
+        announcer?.stop()
         let task = running.withLock { $0 }
         task?.cancel()
         await task?.value
         await servers.finish()
         factory.players.wait(atMost: .seconds(3))
+        announcer?.waitForEnd(atMost: .seconds(1))
+    }
+
+    /// Tells the network of us, if somebody there can reach us.
+    private static func announcer(
+        _ configuration: Configuration,
+        _ listeners: [Listener],
+        _ log: Log
+    ) -> ServiceAnnouncer? {
+        let port = listeners.first { !$0.isLocal && !$0.isLoopback }?.port
+        guard configuration.isAnnounced, let port else { return nil }
+        let name = ServiceName.expand(configuration.announcedName, host: ServiceName.host())
+        return ServiceAnnouncer(name: name, port: port, log: log)
     }
 
     /// Opens all listeners. Of the default addresses one is enough: a machine may lack IPv6, or a session directory.
