@@ -171,6 +171,11 @@ import Testing
         #expect(await Self.saves(server, PlayQueue(songIDs: ["a"], current: 0, position: 0)))
         #expect(try await Self.until { try server.client.ask("listplaylists").contains("playlist: Queue: test") })
         #expect(try server.client.ask("listplaylist \"Queue: test\"") == ["file: c", "file: x", "file: c", "OK"])
+        // The server has ours by now.
+        #expect(try server.ask("clear"))
+        #expect(try await server.answer("load \"Queue: test\"") == ["OK"])
+        #expect(try server.client.ask("playlist") == ["0:file: c", "1:file: x", "2:file: c", "OK"])
+        #expect(try server.client.value("elapsed", of: "status") == "30.000")
     }
 
     @Test func itIsSavedAtTheEnd() async throws {

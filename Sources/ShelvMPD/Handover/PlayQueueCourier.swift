@@ -66,7 +66,8 @@ actor PlayQueueCourier {
             home.post { $0.playQueue?.looked(result, isStart: isStart) }
         case .fetch(let whenDone):
             do throws(SubsonicError) {
-                whenDone(.success(try await queueThere()))
+                // What was saved from here is no other device's, which it may have replaced.
+                whenDone(.success(try await foreign()))
             } catch {
                 whenDone(.failure(error))
             }
