@@ -120,7 +120,8 @@ enum Launch {
         return ServiceAnnouncer(name: name, port: port, log: log)
     }
 
-    /// Opens all listeners. Of the default addresses one is enough: a machine may lack IPv6, or a session directory.
+    /// Opens all listeners. Of the default addresses one is enough, for a machine may lack IPv6, or a session directory; but
+    /// none may be in use: clients would reach whoever has it.
     private static func open(_ configuration: Configuration, _ log: Log) throws -> [Listener] {
         var listeners: [Listener] = []
         var failure: (any Error)?
@@ -129,11 +130,15 @@ enum Launch {
                 switch address {
                 case .any(let port): listeners += try Listener.tcp(host: nil, port: Int(port))
                 case .host(let host, let port): listeners += try Listener.tcp(host: host, port: Int(port))
-                case .unix(let path): listeners.append(try Listener.unix(path: path))
+                case .unix(let path):
+                    // As MPD does with its folder in the session's directory.
+                    if configuration.usesDefaultAddresses { try? Files.makeDirectory(Files.folder(of: path)) }
+                    listeners.append(try Listener.unix(path: path))
                 case .abstract(let name): listeners.append(try Listener.unix(path: "@" + name))
                 }
             } catch {
-                guard configuration.usesDefaultAddresses else {
+                let isInUse = (error as? BindError)?.reason == SystemError.text(of: EADDRINUSE)
+                guard configuration.usesDefaultAddresses, !isInUse else {
                     for listener in listeners { listener.close() }
                     throw error
                 }

@@ -39,6 +39,25 @@ struct RealProcessTests {
         #expect(instance.process?.wait(milliseconds: 3000) == .exited(0), "\(instance.log)")
     }
 
+    /// Where nothing is said of addresses: who cannot have the port does not go to the half of it that is free.
+    @Test func makesTheSessionsSocketAndTakesTheWholePort() throws {
+        let instance = try RealInstance(SharedServer.supysonic)
+        let lines = String(decoding: contents(of: instance.configuration) ?? [], as: UTF8.self).split(separator: "\n")
+        let text = lines.filter { !$0.hasPrefix("bind_to_address") }.joined(separator: "\n")
+        let path = instance.folder.write("first.conf", text)
+        let second = instance.folder.write("second.conf", text.replacing("/state\"", with: "/state2\""))
+        let environment = ["XDG_RUNTIME_DIR": instance.folder.path, "RUNTIME_DIRECTORY": ""]
+        let program = RealInstance.program
+        let process = try #require(TestProcess([program, "--config", path], environment: environment))
+        defer { process.stop() }
+        #expect(waitUntil { (try? MPDTestClient(port: instance.port)) != nil }, "\(process.errors)")
+        #expect(unsafe access(instance.folder.path("mpd/socket"), F_OK) == 0, "\(process.errors)")
+        let session = try #require(TemporaryFolder())
+        let twin = TestProcess.run([program, "--config", second], environment: ["XDG_RUNTIME_DIR": session.path])
+        #expect(twin?.end == .exited(1), "\(twin?.errors ?? "")")
+        #expect(twin?.errors.contains("Cannot listen on 127.0.0.1:\(instance.port): Address already in use") == true)
+    }
+
     @Test func saysThatThePortIsTaken() throws {
         let instance = try RealInstance(SharedServer.supysonic)
         try instance.start()
