@@ -4,17 +4,13 @@ import Synchronization
 /// Programs that some tests need. A test that needs one is enabled by `.enabled(if: RealPeer.mpd.isWanted)`: it is
 /// skipped, visibly, where the program is missing, and fails instead when `SHELV_REQUIRE_REAL` is set.
 public enum RealPeer: Sendable {
-    case mpd, mpc, ncmpcpp, visualizer, ncmpc, mpDris2, mpdSima, supysonic, ffmpeg, ffplay, snapcast, pulseaudio,
-        pipewire, airplay, avahi
+    case mpd, mpc, ncmpcpp, visualizer, supysonic, ffmpeg, ffplay, snapcast, pulseaudio, pipewire, airplay, avahi
 
     private var programs: [String] {
         switch self {
         case .mpd: ["mpd"]
         case .mpc: ["mpc"]
         case .ncmpcpp, .visualizer: ["ncmpcpp", "tmux"]
-        case .ncmpc: ["ncmpc", "tmux"]
-        case .mpDris2: ["mpDris2", "playerctl", "dbus-run-session"]
-        case .mpdSima: ["mpd-sima"]
         case .supysonic: ["supysonic-cli", "gunicorn", "ffmpeg"]
         case .ffmpeg: ["ffmpeg"]
         case .ffplay: ["ffplay"]
