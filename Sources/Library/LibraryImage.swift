@@ -93,6 +93,9 @@ final class LibraryImage {
         return sum.value
     }
 
+    /// The checksum of header and section table, and so of all.
+    var checksum: UInt64 { array(at: 0, count: ImageLayout.tableWords)[ImageLayout.checksumWord] }
+
     private func verify() throws(LibraryError) {
         let header = array(at: 0, count: ImageLayout.tableWords)
         for section in Section.allCases {

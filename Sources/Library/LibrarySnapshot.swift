@@ -45,6 +45,10 @@ public struct LibraryStatistics: Sendable, Hashable {
 /// Its memory is a mapped image; see `Section`. A `SongIndex` or `DirectoryIndex` must come from this snapshot.
 public final class LibrarySnapshot: Sendable {
     public let info: LibraryInfo
+    /// The servers whose songs it holds beside those of its own.
+    let mounts: [MountedServer]
+    /// Differs for images with other content.
+    let checksum: UInt64
     /// Precomputed.
     public let statistics: LibraryStatistics
     public let songCount: Int
@@ -95,6 +99,8 @@ public final class LibrarySnapshot: Sendable {
         )
         guard let info else { throw .damaged("info") }
         self.info = info
+        mounts = MountedServer.all(in: info)
+        checksum = image.checksum
         statistics = LibraryStatistics(
             songs: songCount,
             artists: Int(clamping: numbers[0]),

@@ -12,7 +12,7 @@ private let costSongs: Int? = unsafe getenv("SHELV_COST_SONGS").flatMap { unsafe
 @Suite("Cost of a large library", .enabled(if: costSongs != nil), .serialized)
 struct LibraryCostTests {
     @Test("building, opening, asking")
-    func costs() throws {
+    func costs() async throws {
         let songs = costSongs ?? 1000
         let file = "/tmp/shelvmpd-cost-\(getpid())"
         defer { _ = unsafe unlink(file) }
@@ -26,6 +26,13 @@ struct LibraryCostTests {
         print("image: \(library.imageSize) bytes, \(library.imageSize / max(songs, 1)) a song")
         print("peak memory: \(status("VmHWM")), now: \(status("VmRSS"))")
         try measure("open") { _ = try LibrarySnapshot.open(file: file) }
+        let clock = ContinuousClock()
+        let began = clock.now
+        let merge = LibraryMerge(library, [.init(path: "mounted", library: library)])
+        let merged = try await merge.build(file: file + "-merged").snapshot
+        defer { _ = unsafe unlink(file + "-merged") }
+        print("merging it with itself: \(merged.songCount) songs in \(clock.now - began)")
+        print("peak memory: \(status("VmHWM")), now: \(status("VmRSS"))")
 
         func text(_ kind: TextMatch.Operator, _ text: String, folds: Bool = false) -> TextMatch {
             TextMatch(kind, Array(text.utf8), foldsCase: folds)

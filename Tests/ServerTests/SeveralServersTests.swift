@@ -212,6 +212,183 @@ struct SeveralServersTests {
         #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 0.2 } != nil)
         #expect(!program.log.contains("error:"), "\(program.log)")
     }
+
+    private func files(_ client: MPDTestClient, _ command: String = "listall") throws -> [String] {
+        try client.ask(command).filter { $0.hasPrefix("file: ") }.map { String($0.dropFirst(6)) }
+    }
+
+    @Test func aMountedServerIsAFolder() throws {
+        let anna = try #require(SmallMusicServer("Anna", seconds: 1))
+        let bert = try #require(SmallMusicServer("Bert", seconds: 1))
+        let gone = try #require(SmallMusicServer("Gone"))
+        gone.stop()
+        defer {
+            anna.stop()
+            bert.stop()
+        }
+        anna.setPlaylist("Of Anna", ["2", "1"])
+        let program = try Program([("first", anna.url), ("second", bert.url), ("third", gone.url)])
+        defer { program.stop() }
+        var client = try program.start()
+        try #require(hasSongs(client, "Anna"), "\(program.log)")
+        for (command, message) in [
+            ("mount \"\" subsonic://second", "Bad mount point"), ("mount a/b subsonic://second", "Bad mount point"),
+            ("mount Anna subsonic://second", "Mount point busy"), ("mount Shelves second", "Mount point busy"),
+            ("mount b nosuch://x", "Unrecognized storage URI"),
+            ("mount b subsonic://first", "This storage is already mounted"), ("unmount \"\"", "Bad mount point"),
+            ("unmount b", "Not a mount point"),
+        ] {
+            let name = command.prefix { $0 != " " }
+            #expect(try client.ask(command) == ["ACK [2@0] {\(name)} \(message)"], "\(command)")
+        }
+        #expect(try client.ask("listmounts") == ["mount: ", "storage: \(anna.url)", "OK"])
+        let neighbors = try client.ask("listneighbors")
+        #expect(
+            neighbors == [
+                "neighbor: subsonic://second", "name: second", "neighbor: subsonic://third", "name: third", "OK",
+            ]
+        )
+        let listener = try MPDTestClient(port: program.port, timeout: 30)
+        listener.send("idle mount\n")
+        #expect(try client.ask("mount b subsonic://second") == ["OK"])
+        #expect(try listener.reply() == ["changed: mount", "OK"])
+        #expect(waitUntil(milliseconds: 30_000) { (try? files(client).contains("b/Bert/Album/1.wav")) == true })
+        #expect(try client.ask("mount b third") == ["ACK [2@0] {mount} Mount point busy"])
+        #expect(try client.ask("mount c \(bert.url)") == ["ACK [2@0] {mount} This storage is already mounted"])
+        let mounts = ["mount: ", "storage: \(anna.url)", "mount: b", "storage: \(bert.url)", "OK"]
+        #expect(try client.ask("listmounts") == mounts)
+
+        // One library.
+        let all = try files(client)
+        #expect(all.count == 12)
+        #expect(try client.value("songs", of: "stats") == "12")
+        #expect(try files(client, "find title \"Bert 3\"") == ["b/Bert/Album/3.wav"])
+        #expect(try client.ask("list artist") == ["Artist: Anna", "Artist: Bert", "OK"])
+        #expect(try client.ask("lsinfo b").filter { $0.hasPrefix("directory: ") }.count == 2)
+        #expect(try client.ask("lsinfo").contains("directory: b"))
+
+        // Each song belongs to its server, though they are called alike there.
+        for command in [
+            "sticker set song b/Bert/Album/1.wav rating 8", "sticker set song Anna/Album/1.wav rating 4",
+            "sticker set song b/Bert/Album/2.wav note old", "sticker set song b/Bert/Album/3.wav like 2",
+            "playlistadd New b/Bert/Album/1.wav", "add Same/Place/6.wav", "add b/Same/Place/6.wav",
+            "add b/Bert/Album/2.wav", "play",
+        ] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        #expect(waitUntil { bert.ratings == ["1": "4"] && anna.ratings == ["1": "2"] && bert.stars == ["3"] })
+        let rated = try client.ask("sticker find song \"\" rating sort value_int")
+        #expect(
+            rated == [
+                "file: Anna/Album/1.wav", "sticker: rating=4", "file: b/Bert/Album/1.wav", "sticker: rating=8", "OK",
+            ]
+        )
+        #expect(try client.ask("sticker find song b note") == ["file: b/Bert/Album/2.wav", "sticker: note=old", "OK"])
+        #expect(try client.ask("sticker get song Anna/Album/2.wav note").first?.hasPrefix("ACK [50@0]") == true)
+        #expect(try client.entries(of: "New") == ["b/Bert/Album/1.wav"])
+        #expect(anna.playlists["New"] == nil)
+        #expect(try client.ask("playlistadd \"Of Anna\" b/Bert/Album/1.wav").first?.hasPrefix("ACK [2@0]") == true)
+        _ = try client.status { $0["state"] == "stop" }
+        let samples = allSamples(try #require(contents(of: program.folder.path("samples"))))
+        #expect(samples == anna.samples(6) + bert.samples(6) + bert.samples(2))
+
+        // Killed, all of it is there at once, with another one that is dead.
+        program.kill()
+        client = try program.start()
+        #expect(try client.ask("listmounts") == mounts)
+        #expect(try files(client) == all)
+        #expect(try files(client, "playlistinfo").suffix(2) == ["b/Same/Place/6.wav", "b/Bert/Album/2.wav"])
+        #expect(try client.ask("mount c subsonic://third") == ["OK"])
+        #expect(try files(client) == all)
+        #expect(try client.ask("listneighbors") == ["OK"])
+
+        // Taken away, its entries stay and play.
+        #expect(try client.ask("unmount b") == ["OK"])
+        #expect(try files(client).count == 6)
+        #expect(try client.ask("unmount b") == ["ACK [2@0] {unmount} Not a mount point"])
+        #expect(try files(client, "playlistinfo").suffix(2) == ["b/Same/Place/6.wav", "b/Bert/Album/2.wav"])
+        #expect(try client.ask("play 2") == ["OK"])
+        #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 0.2 } != nil)
+        #expect(try client.value("error", of: "status") == nil)
+        // At another place, it is the same.
+        #expect(try client.ask("mount elsewhere second") == ["OK"])
+        #expect(try files(client, "playlistinfo").suffix(1) == ["elsewhere/Bert/Album/2.wav"])
+        let note = try client.ask("sticker get song elsewhere/Bert/Album/2.wav note")
+        #expect(note == ["sticker: note=old", "OK"])
+        #expect(try client.entries(of: "New") == ["elsewhere/Bert/Album/1.wav"])
+        #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+
+    /// Servers are switched, mounted and unmounted at random, and it is looked at what clients see. `SHELV_SOAK` makes it two
+    /// thousand steps.
+    @Test func whatIsShownIsWhatWasAskedFor() throws {
+        let names = ["Anna", "Bert", "Carl"]
+        let servers = try names.map { try #require(SmallMusicServer($0, seconds: 1)) }
+        defer { for server in servers { server.stop() } }
+        let program = try Program(zip(names, servers).map { ($0, $1.url) })
+        defer { program.stop() }
+        var client = try program.start()
+        // Each has its library on disk then.
+        for name in names {
+            #expect(try client.ask("shelv_server use \(name)") == ["OK"])
+            try #require(hasSongs(client, name), "\(program.log)")
+        }
+        let seed = Self.seed
+        var numbers = SeededNumbers(seed: seed)
+        var active = "Carl"
+        var mounts: [String: String] = [:]
+        var queue: [String] = []
+        // The queue is written a moment after an edit; the others are kept once they are answered.
+        var isQueueKept = true
+        let isLong = unsafe getenv("SHELV_SOAK") != nil
+        for step in 0..<(isLong ? 2_000 : 60) {
+            let name = names[Int(numbers.next() % 3)]
+            let path = ["x", "y"][Int(numbers.next() % 2)]
+            let command: String
+            var isPossible = true
+            switch numbers.next() % 8 {
+            case 0, 1:
+                command = "shelv_server use \(name)"
+                active = name
+                mounts = mounts.filter { $0.value != name }
+            case 2, 3:
+                command = "mount \(path) subsonic://\(name)"
+                isPossible = mounts[path] == nil && active != name && !mounts.values.contains(name)
+                if isPossible { mounts[path] = name }
+            case 4:
+                command = "unmount \(path)"
+                isPossible = mounts.removeValue(forKey: path) != nil
+            case 5, 6:
+                command = "add \(active)/Album/\(1 + numbers.next() % 5).wav"
+                queue.append("\(active) \(command.suffix(5).prefix(1))")
+                isQueueKept = false
+            default:
+                if step % 4 == 0 {
+                    if isQueueKept { program.kill() } else { program.stop() }
+                    isQueueKept = true
+                    client = try program.start()
+                }
+                command = "shelv_server reload"
+            }
+            let reply = try client.ask(command)
+            #expect((reply == ["OK"]) == isPossible, "\(command): \(reply), seed \(seed), step \(step)")
+            var wanted = files(of: active, below: "")
+            for (path, name) in mounts { wanted += files(of: name, below: "\(path)/") }
+            #expect(try Set(files(client)) == Set(wanted), "\(command), seed \(seed), step \(step)")
+            let titles = try client.ask("playlistinfo").filter { $0.hasPrefix("Title: ") }
+            #expect(titles == queue.map { "Title: \($0)" }, "\(command), seed \(seed), step \(step)")
+        }
+        #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+
+    private static var seed: UInt64 {
+        if let text = unsafe getenv("SHELV_SEED"), let seed = unsafe UInt64(String(cString: text)) { return seed }
+        return UInt64.random(in: 1...9_999)
+    }
+
+    private func files(of name: String, below root: String) -> [String] {
+        (1...5).map { "\(root)\(name)/Album/\($0).wav" } + ["\(root)Same/Place/6.wav"]
+    }
 }
 
 /// The samples of a raw file, both channels.

@@ -62,7 +62,7 @@ import Testing
                         server.syncReport.note(
                             succeeds ? .finished(didChange: true) : .failed(message: "away", retryAfter: .zero)
                         )
-                        server.syncEnded(didChange: true)
+                        server.syncEnded(server.active, didChange: true)
                     }
                 }
             }

@@ -82,8 +82,10 @@ enum ACKMapping {
 
     private static func ack(for error: ServerChangeError) -> ACK {
         switch error {
-        case .noSuchServer: ACK(.noExist, "No such server")
-        case .failed(let message): ACK(.system, message)
+        case .noSuchServer: ACK(.noExist, "\(error)")
+        case .badMountPoint, .mountPointBusy, .alreadyMounted, .unrecognizedURI, .notAMountPoint:
+            ACK(.argument, "\(error)")
+        case .failed: ACK(.system, "\(error)")
         }
     }
 

@@ -22,6 +22,7 @@ struct CommandTable: Sendable {
         QueueCommands.rows,
         StoredPlaylistCommands.rows + StoredPlaylistEditCommands.rows,
         DatabaseCommands.rows + SyncCommands.rows + ServerCommands.rows,
+        MountCommands.rows,
         FileCommands.rows,
         PictureCommands.rows,
         StickerCommands.rows,

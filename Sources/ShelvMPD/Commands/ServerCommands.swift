@@ -33,6 +33,9 @@ enum ServerCommands {
             reply.pair("server", untrusted: music.name)
             reply.pair("url", untrusted: music.url)
             reply.pair("active", music.isActive ? 1 : 0)
+            if let mount = server.mounts.first(where: { $0.music === music }) {
+                reply.pair("mounted", untrusted: mount.path)
+            }
             reply.pair("songs", music.library.songCount)
             reply.pair("state", report.state.rawValue)
             if let message = report.message { reply.pair("message", untrusted: message) }

@@ -189,7 +189,7 @@ enum StoredPlaylistCommands {
                 return LibraryPlan(cost: cost) {
                     let songs = try make()
                     if let answerSongs { return try answerSongs(library, songs) }
-                    return try answer(songs.map { .song(library.songID($0)) })
+                    return try answer(songs.map { library.entry($0) })
                 }
             case .fetched(let fetch): return LibraryPlan(cost: 1) { .playlistFetch(fetch, then: answer) }
             }

@@ -161,7 +161,7 @@ enum StoredPlaylistEditCommands {
             return LibraryPlan(cost: shelves.planningCost) {
                 guard let node = shelves.node(path: path.bytes) else { throw ACK(.noExist, "No such directory") }
                 let songs = shelves.songs(below: node)
-                return try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
+                return try insert(songs.map { library.entry($0) }, into: name, at: position).work()
             }
         }
         let songs: SongSelection
@@ -179,7 +179,7 @@ enum StoredPlaylistEditCommands {
             }
         }
         return LibraryPlan(cost: songs.count) {
-            try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
+            try insert(songs.map { library.entry($0) }, into: name, at: position).work()
         }
     }
 
@@ -194,7 +194,7 @@ enum StoredPlaylistEditCommands {
         let name = arguments[0]
         let library = context.server.library
         return context.server.libraryContext(of: context.session).plan(query) { songs in
-            try insert(songs.map { .song(library.songID($0)) }, into: name, at: position).work()
+            try insert(songs.map { library.entry($0) }, into: name, at: position).work()
         }
     }
 

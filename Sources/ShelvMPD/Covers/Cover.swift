@@ -44,6 +44,22 @@ enum CoverSource: Sendable, Hashable {
         }
     }
 
+    /// The same with another id.
+    func with(id: String) -> CoverSource {
+        switch self {
+        case .art: .art(id)
+        case .artist: .artist(id)
+        case .lyrics(_, let artist, let title): .lyrics(songID: id, artist: artist, title: title)
+        }
+    }
+
+    /// The id by which the server is asked.
+    var id: String {
+        switch self {
+        case .art(let id), .artist(let id), .lyrics(let id, _, _): id
+        }
+    }
+
     var isLyrics: Bool { if case .lyrics = self { true } else { false } }
 }
 

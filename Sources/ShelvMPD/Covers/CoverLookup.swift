@@ -51,6 +51,16 @@ extension LibrarySnapshot {
     }
 }
 
+extension Server {
+    /// Who has pictures, and what those are there; of several servers the first one's, as they are of one thing.
+    func covers(for sources: [CoverSource]) -> (covers: Covers, sources: [CoverSource])? {
+        let origins = sources.map { (source: $0, origin: library.origin(ofID: $0.id)) }
+        let server = origins.first?.origin.serverID ?? library.info.serverID
+        guard let covers = musicServer(id: server)?.covers else { return nil }
+        return (covers, origins.filter { $0.origin.serverID == server }.map { $0.source.with(id: $0.origin.id) })
+    }
+}
+
 extension ShelfCatalog {
     /// The picture of what stands on a shelf. Computes the shelf at the first look: not for the core then.
     /// - Parameter asAlbum: whether the album's is wanted rather than the song's own.

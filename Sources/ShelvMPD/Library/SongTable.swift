@@ -174,7 +174,7 @@ struct SongNames: Sendable {
         if let stream = streams[key.rawValue] { return .stream(stream) }
         guard var song = gone[key.rawValue] else { return nil }
         song.isRemoved =
-            song.serverID == library.info.serverID ? library.info.isComplete : !reachable.contains(song.serverID)
+            library.holds(song.serverID) ? library.isComplete(song.serverID) : !reachable.contains(song.serverID)
         return .gone(song)
     }
 
@@ -225,10 +225,12 @@ struct SongNames: Sendable {
         guard library.holds(song.serverID) else { return nil }
         let same = library.song(SongIdentity(serverID: song.serverID, songID: song.songID))
         // Before a library is complete, a song that is not there may still come, and another one may stand in its place.
-        guard library.info.isComplete, !song.uri.isEmpty else { return same }
+        guard library.isComplete(song.serverID), !song.uri.isEmpty else { return same }
         // Where a server has given its ids to other songs, the URI is what is left.
-        if same == nil || library.hasReassignedIDs { return library.song(uri: song.uri) ?? same }
-        return same
+        guard same == nil || !library.idGeneration(of: song.serverID).isEmpty, let found = library.song(uri: song.uri),
+            library.origin(found).serverID == song.serverID
+        else { return same }
+        return found
     }
 }
 
@@ -241,16 +243,14 @@ struct SongIdentity: Hashable, Sendable {
 extension LibrarySnapshot {
     /// The durable identity of a song.
     func identity(_ song: SongIndex) -> SongIdentity {
-        SongIdentity(serverID: info.serverID, songID: songID(song))
+        let (server, id) = origin(song)
+        return SongIdentity(serverID: server, songID: id)
     }
 
     /// The song with this identity, if the library has it.
     func song(_ identity: SongIdentity) -> SongIndex? {
-        holds(identity.serverID) ? song(id: identity.songID) : nil
+        localID(identity.songID, of: identity.serverID).flatMap { song(id: $0) }
     }
-
-    /// Whether it has the songs of this server.
-    func holds(_ serverID: String) -> Bool { serverID == info.serverID }
 }
 
 extension SongTable.GoneSong {
@@ -292,24 +292,50 @@ struct SongTranslation: Sendable {
 
     /// Takes some 100 ns a song: not for the core.
     init(from old: LibrarySnapshot, to new: LibrarySnapshot) {
-        guard old.info.serverID == new.info.serverID else {
-            // Ids and paths of another server say nothing about songs of this one.
-            successors = Array(repeating: .max, count: old.statistics.songs)
-            hasNewIDs = false
-            return
-        }
-        let keepsIDs = old.idGeneration == new.idGeneration
+        // Ids and paths of one server say nothing about songs of another.
+        let moves = old.serverIDs.reduce(into: [String: ServerMove]()) { $0[$1] = ServerMove($1, from: old, to: new) }
         var hasNewIDs = false
         successors = (0..<UInt32(clamping: old.statistics.songs)).map { index in
             let song = SongIndex(rawValue: index)
-            if keepsIDs, let same = new.song(id: old.songID(song)) { return same.rawValue }
-            guard new.info.isComplete, let same = new.song(uri: old.uri(song)) else { return .max }
+            let (server, id) = old.origin(song)
+            guard let move = moves[server] else { return .max }
+            if move.keepsIDs, let same = new.localID(id, of: server).flatMap({ new.song(id: $0) }) {
+                return same.rawValue
+            }
+            guard move.isComplete, let same = new.song(uri: move.uri(old.uri(song))),
+                case let origin = new.origin(same), origin.serverID == server
+            else { return .max }
             // What was there before under its own id is another song, which has taken this one's place.
-            if keepsIDs, old.song(id: new.songID(same)) != nil { return .max }
+            if move.keepsIDs, let former = old.localID(origin.id, of: server), old.song(id: former) != nil {
+                return .max
+            }
             hasNewIDs = true
             return same.rawValue
         }
         self.hasNewIDs = hasNewIDs
+    }
+
+    /// How the songs of one server are found in another snapshot.
+    private struct ServerMove {
+        let keepsIDs: Bool
+        let isComplete: Bool
+        /// What stands before its paths, with the slash.
+        private let oldRoot: [UInt8]
+        private let newRoot: [UInt8]
+
+        /// Nil if the new one has none of them.
+        init?(_ server: String, from old: LibrarySnapshot, to new: LibrarySnapshot) {
+            guard new.holds(server) else { return nil }
+            keepsIDs = old.idGeneration(of: server) == new.idGeneration(of: server)
+            isComplete = new.isComplete(server)
+            func root(_ library: LibrarySnapshot) -> [UInt8] {
+                let root = library.root(of: server)
+                return root.isEmpty ? [] : Array("\(root)/".utf8)
+            }
+            (oldRoot, newRoot) = (root(old), root(new))
+        }
+
+        func uri(_ uri: [UInt8]) -> [UInt8] { newRoot + uri.dropFirst(oldRoot.count) }
     }
 
     subscript(song: SongIndex) -> SongIndex? {

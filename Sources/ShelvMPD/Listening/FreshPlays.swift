@@ -43,6 +43,15 @@ struct FreshPlays: Sendable {
     func count(_ kept: KeptSticker, _ song: SongIndex, in library: LibrarySnapshot) -> UInt32 {
         let known = kept.count(song, in: library)
         guard !bySong.isEmpty, let numbers = bySong[song] else { return known }
+        return Self.count(kept, numbers, known: known)
+    }
+
+    /// The same for a song of a library that has others' songs beside those of the server.
+    func count(_ kept: KeptSticker, ofID id: String, known: UInt32) -> UInt32 {
+        byID[id].map { Self.count(kept, $0, known: known) } ?? known
+    }
+
+    private static func count(_ kept: KeptSticker, _ numbers: Numbers, known: UInt32) -> UInt32 {
         switch kept {
         case .playCount: return max(known, numbers.count)
         case .lastPlayed: return max(known, numbers.last)

@@ -10,10 +10,11 @@ enum SimilarSongs {
     /// Songs that are asked for, and the most that the library gives.
     static let count = 50
 
-    /// Asks the server, if there is one.
+    /// Asks the server of the song, if there is one; tells ids as the library has them.
     static func ask(_ seed: SimilarTo, of server: Server, _ whenDone: @escaping @Sendable ([String]) -> Void) {
-        guard let ask = server.askSimilar else { return whenDone([]) }
-        ask(seed, whenDone)
+        guard let ask = server.musicServer(id: seed.serverID)?.askSimilar else { return whenDone([]) }
+        let library = server.library
+        ask(seed) { ids in whenDone(ids.compactMap { library.localID($0, of: seed.serverID) }) }
     }
 
     /// The content of a playlist on the shelf Radio.
@@ -23,10 +24,12 @@ enum SimilarSongs {
             ask(SimilarTo(seed.song, isArtist: seed.isArtist, in: library), of: server) { ids in
                 workers.submit {
                     let known = ids.filter { library.song(id: $0) != nil }
-                    if !known.isEmpty { return whenDone(.success(known.map { .song($0) })) }
+                    if !known.isEmpty {
+                        return whenDone(.success(known.compactMap { library.song(id: $0) }.map { library.entry($0) }))
+                    }
                     var generator = SystemRandomNumberGenerator()
                     let songs = LocalSimilar(seed.song, in: library).songs(using: &generator)
-                    whenDone(.success(songs.prefix(count).map { .song(library.songID($0)) }))
+                    whenDone(.success(songs.prefix(count).map { library.entry($0) }))
                 }
             }
         }
@@ -35,14 +38,15 @@ enum SimilarSongs {
 
 /// What songs shall go with.
 struct SimilarTo: Sendable {
+    var serverID: String
     var songID: String
     /// Whose songs it shall go with; nil for the song alone.
     var artistID: String?
 
     /// - Parameter isArtist: whether it shall go with all that the artist does.
     init(_ song: SongIndex, isArtist: Bool, in library: LibrarySnapshot) {
-        songID = library.songID(song)
-        artistID = isArtist ? library.artistID(song) : nil
+        (serverID, songID) = library.origin(song)
+        artistID = isArtist ? library.artistID(song).map { library.origin(ofID: $0).id } : nil
     }
 }
 

@@ -183,7 +183,7 @@ private struct SavedQueueReader {
         for place in songs.indices {
             let song = songs[place]
             let isKnown = library.song(SongIdentity(serverID: song.serverID, songID: song.songID)) != nil
-            if isKnown, !library.hasReassignedIDs { continue }
+            if isKnown, library.idGeneration(of: song.serverID).isEmpty { continue }
             let row = try database.rows(
                 "SELECT uri, record FROM queue_song WHERE partition = ? AND server = ? AND song = ?",
                 .text(partition),

@@ -69,6 +69,12 @@ extension LibrarySnapshot {
         }
     }
 
+    /// A song as an entry of a playlist.
+    func entry(_ song: SongIndex) -> PlaylistEntry {
+        let identity = identity(song)
+        return identity.serverID == info.serverID ? .song(identity.songID) : .foreign(identity)
+    }
+
     /// The URI of an entry of a playlist; of a song that the library does not have, one made of its id.
     func uri(_ entry: PlaylistEntry) -> [UInt8] {
         if let song = song(entry) { return uri(song) }

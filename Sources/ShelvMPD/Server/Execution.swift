@@ -302,7 +302,7 @@ extension Server {
         _ connection: Connection
     ) throws {
         let context = CommandContext(server: self, connection: connection)
-        guard let covers else {
+        guard let (covers, sources) = covers(for: sources) else {
             try accept(then(context, nil), command, run, connection)
             return
         }

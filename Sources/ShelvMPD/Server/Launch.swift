@@ -78,13 +78,15 @@ enum Launch {
                 configuration: configuration,
                 log: log,
                 library: library,
-                shelves: start.parts.lists,
                 songs: songs,
                 partition: partition,
                 access: access,
-                music: start.make(sources, configuration, log: log)
+                music: start.make(sources, configuration, log: log),
+                active: start.active,
+                mounts: start.mounts
             )
             if configuration.playsOn { server.infinitePlay = InfinitePlay(server, log: log) }
+            server.showLists()
             start.parts.attach(to: server, sources, isStart: true)
             server.fetchPlaylist = { [transport = servers.audioTransport] address, whenDone in
                 RemotePlaylist.fetch(address, by: transport, whenDone)

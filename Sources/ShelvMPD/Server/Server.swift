@@ -28,6 +28,13 @@ final class Server {
     private(set) var musicServers: [MusicServer]
     /// The one whose library and playlists clients see.
     private(set) var active: MusicServer
+    /// Servers whose libraries clients see beside the active one's.
+    private(set) var mounts: [Mount]
+    /// Whether the libraries are to be put together anew, and whether clients will see a difference.
+    private var isMergeWanted = false
+    private var mergeHasNews = false
+    /// Servers that an update job waits for.
+    private var updating: Set<UInt64> = []
     /// Carries out what clients want of the configured servers; set by whoever runs them.
     var changeServers: ((ServerChange, @escaping @Sendable (Result<Void, ServerChangeError>) -> Void) -> Void)?
     /// The update job under way and the number of the last one.
@@ -83,7 +90,9 @@ final class Server {
         songs: SongTable,
         partition: Partition,
         access: AccessRules,
-        music: [MusicServer] = []
+        music: [MusicServer] = [],
+        active activeID: ServerID? = nil,
+        mounts: [(path: String, id: ServerID)] = []
     ) {
         self.core = core
         self.configuration = configuration
@@ -100,7 +109,7 @@ final class Server {
         maximumConnections = FileLimit.clients(wanted: configuration.maxConnections)
         let info = library.info
         active =
-            music.first
+            music.first { $0.id == activeID } ?? music.first
             ?? MusicServer(
                 MusicServer.Reference(core),
                 id: ServerID(text: info.serverID),
@@ -109,6 +118,9 @@ final class Server {
                 library: library
             )
         musicServers = music.isEmpty ? [active] : music
+        self.mounts = mounts.compactMap { mount in
+            music.first { $0.id == mount.id }.map { Mount(path: mount.path, music: $0) }
+        }
         partition.queueObservers.append { [unowned self] in active.playQueue?.noteChange() }
         for server in musicServers { server.server = self }
         partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }
@@ -368,31 +380,91 @@ final class Server {
         noteReachable()
     }
 
+    /// The servers whose libraries clients see, the active one first.
+    var attached: [MusicServer] { [active] + mounts.map(\.music) }
+
     /// Songs of configured servers can be played, though the library that is shown does not have them.
     private func noteReachable() {
-        songs.setReachable(Set(musicServers.lazy.filter { $0 !== self.active }.map(\.id.text)))
+        let attached = attached
+        songs.setReachable(
+            Set(musicServers.lazy.filter { music in !attached.contains { $0 === music } }.map(\.id.text))
+        )
     }
 
-    /// Shows clients another server's library. What belongs to the library goes on from there; queue and music stay.
+    /// Shows clients the library of a server, and beside it those of others. Queue and music stay.
     /// - Parameters:
-    ///   - gone: what is known of songs of the present library, as far as it was looked up off the core.
-    ///   - lists: what the new server told for the shelves.
-    func activate(
+    ///   - snapshot: the library of them all.
+    ///   - translation: where the songs that are shown now are in it.
+    ///   - gone: what is known of songs that it does not have, as far as it was looked up off the core.
+    ///   - isRenewed: whether what only the active server has is anew, too.
+    func arrange(
         _ music: MusicServer,
+        _ mounts: [Mount],
+        _ snapshot: LibrarySnapshot,
         _ translation: SongTranslation,
         gone: [UInt32: SongTable.GoneSong],
-        lists: ShelfLists
+        isRenewed: Bool
     ) {
-        let former = active
+        let (former, formerMounts) = (active, self.mounts)
         active = music
+        self.mounts = mounts
         if former !== music { former.playlists = PlaylistShelf(PlaylistShelf.Settings(isEnabled: false)) }
         noteReachable()
-        var lists = lists
-        lists.hasFavorites = configuration.showsFavorites
-        shelves = ShelfKeeper(music.library, lists, isShown: configuration.showsShelves)
-        show(music.library, translation, gone: gone)
-        syncEnded(didChange: false)
-        raise([.database, .storedPlaylist, .sticker])
+        if isRenewed {
+            var lists = ShelfLists()
+            lists.hasFavorites = configuration.showsFavorites
+            shelves = ShelfKeeper(snapshot, lists, isShown: configuration.showsShelves)
+        }
+        show(snapshot, translation, gone: gone)
+        showLists()
+        showStars()
+        let attached = attached
+        for music in [former] + formerMounts.map(\.music) where !attached.contains(where: { $0 === music }) {
+            syncEnded(music, didChange: false)
+        }
+        let isSame = formerMounts.elementsEqual(mounts) { $0.path == $1.path && $0.music === $1.music }
+        if isRenewed { raise([.database, .storedPlaylist, .sticker]) }
+        if !isSame { raise([.database, .mount, .sticker]) }
+        if mergeHasNews { raise(.database) }
+        mergeHasNews = false
+    }
+
+    /// The library of one of several attached servers is another one: they are to be put together anew.
+    /// - Parameter hasNews: whether clients can see a difference then.
+    func wantMerge(hasNews: Bool) {
+        if hasNews { mergeHasNews = true }
+        guard !isMergeWanted else { return }
+        isMergeWanted = true
+        changeServers?(.merge) { [log] result in
+            if case .failure(let error) = result { log.error("The libraries cannot be put together: \(error)") }
+        }
+    }
+
+    /// They are about to be put together as they are now.
+    func mergeBegins() { isMergeWanted = false }
+
+    /// Puts what the attached servers told on the shelves.
+    func showLists() {
+        var lists = active.lists
+        for music in mounts.map(\.music) {
+            func local(_ ids: [String]) -> [String] { ids.compactMap { library.localID($0, of: music.id.text) } }
+            lists.recentlyPlayed += local(music.lists.recentlyPlayed)
+            lists.frequentlyPlayed += local(music.lists.frequentlyPlayed)
+        }
+        _ = shelves.take(lists)
+    }
+
+    /// Puts the stars of the attached servers on the shelf of favourites.
+    func showStars() {
+        var (songs, albums) = (active.marks.book.starred(.song), active.marks.book.starred(.album))
+        var artists = active.marks.book.starred(.artist)
+        for music in mounts.map(\.music) {
+            let book = music.marks.book
+            songs += book.starred(.song).compactMap { library.localID($0, of: music.id.text) }
+            albums += book.starred(.album).compactMap { library.localID($0, of: music.id.text) }
+            artists += book.starred(.artist).filter { !artists.contains($0) }
+        }
+        shelves.star(songs: songs, albums: albums, artists: artists)
     }
 
     // MARK: The library
@@ -430,7 +502,11 @@ final class Server {
     func requestUpdate(rescans: Bool) -> UInt32 {
         let (job, begins) = updates.request(rescans: rescans)
         if begins { raise(.update) }
-        requestSync?(rescans)
+        for music in attached {
+            guard let requestSync = music.requestSync else { continue }
+            updating.insert(music.reference.number)
+            requestSync(rescans)
+        }
         return job
     }
 
@@ -445,23 +521,25 @@ final class Server {
         case nil, .recentlyPlayed, .frequentlyPlayed, .random, .favorites: break
         }
         if let running = updates.running {
-            requestShelves?(shelf, false)
+            for music in attached { music.requestShelves?(shelf, false) }
             return running
         }
         let job = updates.request().job
         raise(.update)
-        if shelf == .random {
-            syncEnded(didChange: true)
-        } else if let requestShelves {
+        var isAsked = false
+        for music in attached where shelf != .random {
+            guard let requestShelves = music.requestShelves else { continue }
+            isAsked = true
+            updating.insert(music.reference.number)
             requestShelves(shelf, true)
-        } else {
-            syncEnded(didChange: false)
         }
+        if !isAsked { syncEnded(active, didChange: shelf == .random) }
         return job
     }
 
     /// A comparison with the server begins, asked for or not.
-    func syncBegan() {
+    func syncBegan(_ music: MusicServer) {
+        updating.insert(music.reference.number)
         guard updates.running == nil else { return }
         _ = updates.request()
         raise(.update)
@@ -469,10 +547,18 @@ final class Server {
 
     /// A comparison with the server has ended.
     /// - Parameter didChange: whether clients can see a difference.
-    func syncEnded(didChange: Bool) {
-        if didChange { raise(.database) }
-        guard updates.running != nil else { return }
+    func syncEnded(_ music: MusicServer, didChange: Bool) {
+        updating.remove(music.reference.number)
+        if didChange {
+            raise(.database)
+            if isMergeWanted { mergeHasNews = true }
+        }
+        guard updates.running != nil, updating.isEmpty else { return }
         if updates.end() { raise(.database) }
+        // Those who asked meanwhile are answered by all.
+        if updates.running != nil {
+            for music in attached where music.requestSync != nil { updating.insert(music.reference.number) }
+        }
         raise(.update)
     }
 

@@ -62,6 +62,8 @@ final class MusicServer {
     var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
     /// Fetches what a shelf, or all of them, take from the server, for an update job or beside one.
     var requestShelves: (@Sendable (_ shelf: Shelf?, _ isJob: Bool) -> Void)?
+    /// What it told for the shelves.
+    var lists = ShelfLists()
     /// How the comparison with the server stands.
     var syncReport = SyncReport()
 
@@ -79,6 +81,9 @@ final class MusicServer {
     /// Whether clients see its library and its playlists.
     var isActive: Bool { server?.active === self }
 
+    /// Whether clients see its library, alone or beside others.
+    var isAttached: Bool { server?.attached.contains { $0 === self } ?? false }
+
     /// The server has other songs now.
     /// - Parameter translation: where those of the present library are in the new one.
     func follow(_ snapshot: LibrarySnapshot, _ translation: SongTranslation) {
@@ -91,35 +96,36 @@ final class MusicServer {
     /// The server has other songs now, and clients are shown them if they see this server.
     /// - Parameter hasChanged: whether they can see a difference.
     func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
-        if isActive, let server {
-            server.replaceLibrary(snapshot, translation, hasChanged: hasChanged)
-        } else {
-            follow(snapshot, translation)
-        }
+        guard let server, isAttached else { return follow(snapshot, translation) }
+        if server.mounts.isEmpty { return server.replaceLibrary(snapshot, translation, hasChanged: hasChanged) }
+        follow(snapshot, translation)
+        server.wantMerge(hasNews: hasChanged)
     }
 
     /// The server told other lists for the shelves.
     func show(_ lists: ShelfLists) {
-        if isActive { _ = server?.shelves.take(lists) }
+        self.lists = lists
+        if isAttached { server?.showLists() }
     }
 
     // MARK: Syncing
 
     /// A comparison with the server begins, asked for or not.
     func syncBegan() {
-        if isActive { server?.syncBegan() }
+        if isAttached { server?.syncBegan(self) }
     }
 
     /// A comparison with the server has ended.
     /// - Parameter didChange: whether clients can see a difference.
     func syncEnded(didChange: Bool) {
-        if isActive { server?.syncEnded(didChange: didChange) }
+        if isAttached { server?.syncEnded(self, didChange: didChange) }
     }
 
     /// Nobody compares any more.
     func syncStopped() {
         requestSync = nil
         requestShelves = nil
+        server?.syncEnded(self, didChange: false)
         if syncReport.state == .syncing { syncReport = SyncReport() }
     }
 
@@ -127,7 +133,7 @@ final class MusicServer {
 
     /// Tells clients of events, if this server's things are what they see.
     func raise(_ events: Subsystems) {
-        if isActive { server?.raise(events) }
+        if isAttached { server?.raise(events) }
     }
 
     private func renameMoved() {

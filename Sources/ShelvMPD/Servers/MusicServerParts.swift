@@ -55,6 +55,7 @@ struct MusicServerParts: Sendable {
             guard let source = sources[id] else { return whenDone([]) }
             source.similarSongs(seed, whenDone)
         }
+        music.lists = sources[id]?.shelves.withLock { $0 } ?? ShelfLists()
         if let problem { music.syncReport = SyncReport(state: .failed, message: problem) }
         return music
     }
@@ -64,13 +65,11 @@ struct MusicServerParts: Sendable {
 struct ActiveServerParts: Sendable {
     let playlists: PlaylistShelf.Saved
     let extras: ListeningExtras
-    let lists: ShelfLists
 
     static func load(_ source: MusicSource, _ configuration: Configuration) async throws -> ActiveServerParts {
         ActiveServerParts(
             playlists: try await source.savedPlaylists(configuration),
-            extras: try await source.listeningExtras(configuration),
-            lists: source.shelves.withLock { $0 } ?? ShelfLists()
+            extras: try await source.listeningExtras(configuration)
         )
     }
 

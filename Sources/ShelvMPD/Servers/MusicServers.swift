@@ -4,8 +4,8 @@ import Playback
 import SubsonicKit
 import Synchronization
 
-/// The configured servers, and the tasks that run for each: stars, ratings and plays are brought to all of them; the library
-/// and the playlists are kept like those of the active one.
+/// The configured servers, and the tasks that run for each: stars, ratings and plays are brought to all of them, libraries are
+/// kept like those of the active and the mounted ones, and playlists like those of the active one.
 ///
 /// What clients want of it is done one after the other by `run`.
 actor MusicServers {
@@ -18,6 +18,21 @@ actor MusicServers {
         var couriers: [Task<Void, Never>] = []
         /// Tells what is listened to.
         var plays: ScrobbleCourier?
+        /// Keeps the library like the server's, as long as clients see it.
+        var sync: Task<Void, Never>?
+    }
+
+    /// What clients see.
+    private struct Arrangement: Equatable {
+        struct Mounted: Equatable {
+            var path: String
+            var id: ServerID
+        }
+
+        var active: ServerID
+        var mounts: [Mounted] = []
+
+        func shows(_ id: ServerID) -> Bool { active == id || mounts.contains { $0.id == id } }
     }
 
     /// What runs for the active server only.
@@ -40,7 +55,7 @@ actor MusicServers {
     private let log: Log
     private let configuration: Configuration
     private var members: [Member] = []
-    private var active: ServerID?
+    private var shown: Arrangement?
     private var attendance = Attendance()
     private var lastNumber: UInt64 = 0
     private let requests: AsyncStream<Request>
@@ -48,8 +63,12 @@ actor MusicServers {
 
     /// How long the end of the program waits for the last things to be told.
     private static let patience = Duration.seconds(2)
-    /// Under which name the store keeps which server is active.
+    /// Under which names the store keeps which server is active, and which ones are mounted.
     private static let activeSetting = "active_server"
+    private static let mountsSetting = "mounts"
+
+    /// Where the libraries that are shown together stand.
+    private var mergedFile: String { "\(configuration.cacheDirectory)/library-mounted.image" }
 
     init(_ configuration: Configuration, core: Core, store: Store, log: Log) throws {
         self.configuration = configuration
@@ -67,15 +86,16 @@ actor MusicServers {
         /// In the order of the configuration.
         let servers: [MusicServerParts]
         let active: ServerID
-        /// Of the active server.
+        let mounts: [(path: String, id: ServerID)]
+        /// What clients see.
         let library: LibrarySnapshot
         let parts: ActiveServerParts
         fileprivate let makeJournal: @Sendable () -> JournalWriter
 
-        /// The servers as the core has them, the active one first; on the core.
+        /// The servers as the core has them; on the core.
         func make(_ sources: MusicSources, _ configuration: Configuration, log: Log) -> [MusicServer] {
             let journal = makeJournal()
-            return servers.sorted { a, _ in a.id == active }.map { parts in
+            return servers.map { parts in
                 parts.make(journal.writer(for: parts.id), sources, configuration, log: log)
             }
         }
@@ -92,7 +112,9 @@ actor MusicServers {
         let last = try await store.settings()[Self.activeSetting].map { ServerID(text: $0) }
         let active = last.flatMap { ids.contains($0) ? $0 : nil } ?? ids.first
         guard let active else { throw StartError("the server \(first.name) cannot be found again") }
-        self.active = active
+        let mounts = Self.decode(try await store.settings()[Self.mountsSetting] ?? "")
+            .filter { ids.contains($0.id) && $0.id != active }
+        shown = Arrangement(active: active, mounts: mounts)
         var parts: [MusicServerParts] = []
         for (block, id) in zip(blocks, ids) {
             do {
@@ -102,10 +124,16 @@ actor MusicServers {
             }
         }
         guard let source = sources[active] else { throw StartError("the server cannot be asked") }
+        var merge: [LibraryMerge.Part] = []
+        for mount in mounts {
+            guard let library = parts.first(where: { $0.id == mount.id })?.library else { continue }
+            merge.append(LibraryMerge.Part(path: mount.path, library: library))
+        }
         return Start(
             servers: parts,
             active: active,
-            library: source.shown.withLock { $0 },
+            mounts: mounts.map { ($0.path, $0.id) },
+            library: try await together(source.shown.withLock { $0 }, merge),
             parts: try await ActiveServerParts.load(source, configuration),
             makeJournal: try await JournalWriter.opening(store, server: active)
         )
@@ -156,14 +184,24 @@ actor MusicServers {
     func run(_ extras: ListeningExtras) async {
         for index in members.indices { startCouriers(index) }
         attend(extras)
-        core.post { [queue] server in
+        core.post { [queue, log] server in
             server.changeServers = { change, whenDone in queue.yield(Request(change: change, whenDone: whenDone)) }
+            server.reloadServers = { _ in
+                let whenDone: @Sendable (Result<Void, ServerChangeError>) -> Void = { result in
+                    if case .failure(let error) = result { log.error("Not all servers are as they shall be: \(error)") }
+                }
+                queue.yield(Request(change: .reload, whenDone: whenDone))
+            }
         }
+        await sync()
         for await request in requests {
             do throws(ServerChangeError) {
                 switch request.change {
                 case .use(let name): try await use(name)
+                case .mount(let path, let uri): try await mount(path, uri)
+                case .unmount(let path): try await unmount(path)
                 case .reload: try await reload()
+                case .merge: try await arrange(nil)
                 }
                 request.whenDone(.success(()))
             } catch {
@@ -178,7 +216,10 @@ actor MusicServers {
         await attendance.extras?.finish()
         await leave()
         await finishPlays()
-        for index in members.indices { await stopCouriers(index) }
+        for index in members.indices {
+            await stopSync(index)
+            await stopCouriers(index)
+        }
     }
 
     /// Waits until it is told that nothing is heard any more, as long as that does not take too long.
@@ -220,15 +261,33 @@ actor MusicServers {
         for task in tasks { await task.value }
     }
 
+    /// Begins to keep the libraries that clients see like the servers', and ends it for the others.
+    private func sync() async {
+        for index in members.indices {
+            let (id, reference) = (members[index].id, members[index].reference)
+            if shown?.shows(id) != true {
+                await stopSync(index)
+            } else if members[index].sync == nil, let source = sources[id] {
+                members[index].sync = Task { await source.keepInSync(reference) }
+            }
+        }
+    }
+
+    private func stopSync(_ index: Int) async {
+        let task = members[index].sync
+        members[index].sync = nil
+        task?.cancel()
+        await task?.value
+    }
+
     /// Begins what runs for the active server only; `leave` ends it.
     private func attend(_ extras: ListeningExtras) {
-        guard let member = members.first(where: { $0.id == active }), let source = sources[member.id] else { return }
+        guard let member = members.first(where: { $0.id == shown?.active }), let source = sources[member.id] else {
+            return
+        }
         let reference = member.reference
         attendance = Attendance(
-            tasks: [
-                Task { await source.keepInSync(reference) }, Task { await source.keepPlaylists(reference) },
-                Task { await extras.keepQueue(reference) },
-            ],
+            tasks: [Task { await source.keepPlaylists(reference) }, Task { await extras.keepQueue(reference) }],
             extras: extras
         )
     }
@@ -240,72 +299,160 @@ actor MusicServers {
         for task in tasks { await task.value }
     }
 
-    // MARK: Switching
+    // MARK: What clients see
 
     private func use(_ name: String) async throws(ServerChangeError) {
-        guard let index = members.firstIndex(where: { $0.block.name == name }) else { throw .noSuchServer }
+        guard let index = members.firstIndex(where: { $0.block.name == name }), var next = shown else {
+            throw .noSuchServer
+        }
         let id = members[index].id
-        if id == active { return }
+        if id == next.active { return }
         if sources[id] == nil { try await renew(index) }
+        next.active = id
+        next.mounts.removeAll { $0.id == id }
+        try await arrange(next)
         log.notice("The server is \(name) now")
-        try await activate(id)
     }
 
-    /// Shows clients a server, and lets what runs for the one before come to its end.
-    private func activate(_ id: ServerID) async throws(ServerChangeError) {
-        guard let source = sources[id], let member = members.first(where: { $0.id == id }) else { throw .noSuchServer }
-        // What ran for the former one, or for this one in its former form, must not be taken for what comes now.
-        core.post { $0.active.playQueue?.finish() }
-        await attendance.extras?.finish()
-        await leave()
+    private func mount(_ path: String, _ uri: String) async throws(ServerChangeError) {
+        guard var next = shown else { throw Self.ended }
+        if next.mounts.contains(where: { $0.path == path }) { throw .mountPointBusy }
+        guard let index = members.firstIndex(where: { $0.block.isNamed(by: uri) }) else { throw .unrecognizedURI }
+        let id = members[index].id
+        if next.shows(id) { throw .alreadyMounted }
+        let isBusy = await core.ask { server in
+            let bytes = Array(path.utf8)
+            return server.library.directory(path: path) != nil || server.library.song(uri: bytes) != nil
+                || Shelf.contains(path: bytes)
+        }
+        if isBusy ?? true { throw .mountPointBusy }
+        if sources[id] == nil { try await renew(index) }
+        next.mounts.append(Arrangement.Mounted(path: path, id: id))
+        try await arrange(next)
+        log.notice("The server \(members[index].block.name) is mounted at \(path)")
+    }
+
+    private func unmount(_ path: String) async throws(ServerChangeError) {
+        guard var next = shown, let index = next.mounts.firstIndex(where: { $0.path == path }) else {
+            throw .notAMountPoint
+        }
+        next.mounts.remove(at: index)
+        try await arrange(next)
+        log.notice("Nothing is mounted at \(path) any more")
+    }
+
+    /// Shows clients the libraries of other servers, or puts those that are shown together anew.
+    /// - Parameters:
+    ///   - wanted: nil for what is shown.
+    ///   - renews: whether what only the active server has is to be read anew in any case.
+    private func arrange(_ wanted: Arrangement?, renews: Bool = false) async throws(ServerChangeError) {
+        guard let former = shown else { throw Self.ended }
+        let next = wanted ?? former
+        let isRenewed = renews || next.active != former.active
+        guard let source = sources[next.active], let active = reference(to: next.active) else { throw .noSuchServer }
+        if isRenewed {
+            // What ran for the former one, or for this one in its former form, must not be taken for what comes now.
+            core.post { $0.active.playQueue?.finish() }
+            await attendance.extras?.finish()
+            await leave()
+        }
+        let mounts = next.mounts.compactMap { mount in reference(to: mount.id).map { (mount.path, $0) } }
         while true {
-            let reference = member.reference
-            guard let seen = await core.ask({ Seen($0, reference) }) else { throw Self.ended }
-            guard let library = seen.next else { throw .noSuchServer }
-            let translation = SongTranslation(from: seen.library, to: library)
-            let gone = seen.names.leaving(translation)
-            let parts: ActiveServerParts
+            let seen = await core.ask { server in
+                server.mergeBegins()
+                return Seen(server, active, mounts)
+            }
+            guard let seen else { throw Self.ended }
+            guard let own = seen.own else { throw .noSuchServer }
+            let library: LibrarySnapshot
+            var parts: ActiveServerParts?
             do {
-                parts = try await ActiveServerParts.load(source, configuration)
+                library = try await together(own, seen.parts)
+                if isRenewed { parts = try await ActiveServerParts.load(source, configuration) }
             } catch {
                 throw .failed("\(error)")
             }
-            let isDone = await core.ask { [sources] server in
-                guard let music = reference.find(in: server), seen.isStill(server, reference) else { return false }
-                server.activate(music, translation, gone: gone, lists: parts.lists)
-                parts.attach(to: server, sources, isStart: false)
+            let translation = SongTranslation(from: seen.library, to: library)
+            let gone = seen.names.leaving(translation)
+            let isDone = await core.ask { [sources, parts] server in
+                guard let music = active.find(in: server), seen.isStill(Seen(server, active, mounts)) else {
+                    return false
+                }
+                server.arrange(
+                    music,
+                    mounts.compactMap { mount in mount.1.find(in: server).map { Mount(path: mount.0, music: $0) } },
+                    library,
+                    translation,
+                    gone: gone,
+                    isRenewed: isRenewed
+                )
+                parts?.attach(to: server, sources, isStart: false)
                 return true
             }
             guard let isDone else { throw Self.ended }
             // Something was done meanwhile: once more with that.
             if !isDone { continue }
-            active = id
-            store.keepSetting(Self.activeSetting, id.text)
-            attend(parts.extras)
+            shown = next
+            if next != former { await keep(next) }
+            if let parts { attend(parts.extras) }
+            await sync()
             return
+        }
+    }
+
+    private func reference(to id: ServerID) -> MusicServer.Reference? { members.first { $0.id == id }?.reference }
+
+    /// One library of those of several servers; the only one, if there is one.
+    private func together(_ own: LibrarySnapshot, _ parts: [LibraryMerge.Part]) async throws -> LibrarySnapshot {
+        if parts.isEmpty { return own }
+        let merge = LibraryMerge(own, parts)
+        if let known = merge.open(file: mergedFile) { return known }
+        let result = try await merge.build(file: mergedFile)
+        if result.lost > 0 {
+            log.notice("\(result.lost) songs of mounted servers are not shown: others stand at their paths")
+        }
+        return result.snapshot
+    }
+
+    /// What was answered with `OK` is there after a kill. A failure is in the log.
+    private func keep(_ arrangement: Arrangement) async {
+        let mounts = arrangement.mounts.map { "\($0.id.text) \($0.path)" }.joined(separator: "\n")
+        let settings = [Self.activeSetting: arrangement.active.text, Self.mountsSetting: mounts]
+        try? await store.keepSettings(settings)
+    }
+
+    private static func decode(_ text: String) -> [Arrangement.Mounted] {
+        text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+            return words.count == 2 ? Arrangement.Mounted(path: words[1], id: ServerID(text: words[0])) : nil
         }
     }
 
     private static let ended = ServerChangeError.failed("the server ends")
 
-    /// What clients saw when the change to another server was prepared.
+    /// What clients saw when a change was prepared.
     private struct Seen: Sendable {
         let library: LibrarySnapshot
         let names: SongNames
-        /// Of the server that is to be shown.
-        let next: LibrarySnapshot?
+        /// Of the server that is to be active.
+        let own: LibrarySnapshot?
+        /// Of those that are to be mounted.
+        let parts: [LibraryMerge.Part]
         private let playlistChanges: Int
 
-        init(_ server: Server, _ reference: MusicServer.Reference) {
+        init(_ server: Server, _ active: MusicServer.Reference, _ mounts: [(String, MusicServer.Reference)]) {
             library = server.library
             names = server.songs.names
-            next = reference.find(in: server)?.library
+            own = active.find(in: server)?.library
+            parts = mounts.compactMap { path, reference in
+                reference.find(in: server).map { LibraryMerge.Part(path: path, library: $0.library) }
+            }
             playlistChanges = server.playlists.changes
         }
 
-        func isStill(_ server: Server, _ reference: MusicServer.Reference) -> Bool {
-            server.library === library && reference.find(in: server)?.library === next
-                && server.playlists.changes == playlistChanges
+        func isStill(_ now: Seen) -> Bool {
+            now.library === library && now.own === own && now.playlistChanges == playlistChanges
+                && now.parts.elementsEqual(parts) { $0.path == $1.path && $0.library === $1.library }
         }
     }
 
@@ -323,7 +470,8 @@ actor MusicServers {
         }
         let former = sources[id]
         if let lists = former?.shelves.withLock({ $0 }) { new.shelves.withLock { if $0 != nil { $0 = lists } } }
-        if id == active { await leave() }
+        if id == shown?.active { await leave() }
+        await stopSync(index)
         await stopCouriers(index)
         sources.set(new, for: id)
         former?.shutdown()
@@ -334,6 +482,7 @@ actor MusicServers {
             music.syncReport = SyncReport()
         }
         startCouriers(index)
+        await sync()
     }
 
     /// Reads the blocks again: those that are new, changed or gone take effect; the others go on undisturbed.
@@ -360,12 +509,15 @@ actor MusicServers {
                 if case .failed(let message) = error { problems.append(message) }
             }
         }
-        if active.map({ !ids.contains($0) }) ?? true {
-            let next = ids.first { sources[$0] != nil } ?? first
-            try await activate(next)
+        if let shown {
+            var next = shown
+            if !ids.contains(next.active) { next.active = ids.first { sources[$0] != nil } ?? first }
+            next.mounts.removeAll { !ids.contains($0.id) || $0.id == next.active }
+            if next != shown { try await arrange(next) }
         }
         for index in members.indices.reversed() where !ids.contains(members[index].id) {
             log.notice("The server \(members[index].block.name) is gone from the configuration")
+            await stopSync(index)
             await stopCouriers(index)
             sources[members[index].id]?.shutdown()
             sources.set(nil, for: members[index].id)
@@ -390,7 +542,7 @@ actor MusicServers {
         }
         log.notice("The server \(block.name) has other settings")
         try await renew(index)
-        if id == active { try await activate(id) }
+        if id == shown?.active { try await arrange(nil, renews: true) }
     }
 
     private func takeNew(_ block: ServerConfiguration, _ id: ServerID) async throws(ServerChangeError) {
@@ -409,6 +561,15 @@ actor MusicServers {
         }
         if let index = members.firstIndex(where: { $0.id == id }) { startCouriers(index) }
         if let problem = parts.problem { throw .failed("\(block.name): \(problem)") }
+    }
+}
+
+extension ServerConfiguration {
+    /// Whether a client means this server: by `subsonic://` and the name, by the name, or by the address.
+    fileprivate func isNamed(by uri: String) -> Bool {
+        let scheme = "subsonic://"
+        if uri == name || uri == url || (uri.hasSuffix("/") && uri.dropLast() == url[...]) { return true }
+        return uri.hasPrefix(scheme) && uri.dropFirst(scheme.count) == name[...]
     }
 }
 

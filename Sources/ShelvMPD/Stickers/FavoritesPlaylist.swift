@@ -1,41 +1,77 @@
 import Library
 import Logging
 
-/// The stored playlist of what is starred: the songs in the order in which they were, the newest last. Adding stars,
-/// removing takes the star away.
+/// The stored playlist of what is starred: the songs of each server that is shown in the order in which they were, the newest
+/// last. Adding stars, removing takes the star away.
 final class FavoritesPlaylist: VirtualPlaylist {
     let name = "Favorites"
-    private let marks: MarkKeeper
+    private unowned let server: Server
 
-    init(_ marks: MarkKeeper) { self.marks = marks }
+    init(of server: Server) { self.server = server }
 
-    /// One that holds nothing says nothing.
-    var isListed: Bool { !marks.book.starred(.song).isEmpty }
-
-    /// When the newest was starred.
-    var lastModified: Int64 { marks.book.starred(.song).last.flatMap { marks.book[.song($0)]?.starred } ?? 0 }
-
-    func content(for _: VirtualPlaylistUse, of _: Server) -> VirtualContent {
-        let songs = marks.book.starred(.song)
-        return .made(cost: songs.count) { songs.map { .song($0) } }
+    private var songs: [(music: MusicServer, id: String)] {
+        server.attached.flatMap { music in music.marks.book.starred(.song).map { (music, $0) } }
     }
 
-    func editableEntries(of _: Server) -> [PlaylistEntry] { marks.book.starred(.song).map { .song($0) } }
+    private var entries: [PlaylistEntry] {
+        songs.map { music, id in
+            music.isActive ? .song(id) : .foreign(SongIdentity(serverID: music.id.text, songID: id))
+        }
+    }
+
+    /// One that holds nothing says nothing.
+    var isListed: Bool { server.attached.contains { !$0.marks.book.starred(.song).isEmpty } }
+
+    /// When the newest was starred.
+    var lastModified: Int64 {
+        let times = server.attached.map { music in
+            music.marks.book.starred(.song).last.flatMap { music.marks.book[.song($0)]?.starred } ?? 0
+        }
+        return times.max() ?? 0
+    }
+
+    func content(for _: VirtualPlaylistUse, of _: Server) -> VirtualContent {
+        let entries = entries
+        return .made(cost: entries.count) { entries }
+    }
+
+    func editableEntries(of _: Server) -> [PlaylistEntry] { entries }
 
     func edit(_ edit: PlaylistEdit, of _: Server, whenKept: @escaping Store.WhenDone) throws(PlaylistError) {
-        let songs = marks.book.starred(.song)
         switch edit {
         case .insert(let entries, _):
             // Where they go is not for clients to say.
-            let added = entries.compactMap(\.songID)
-            guard added.count == entries.count else { throw .notForServer }
-            marks.star(added.map { .song($0) }, true, whenKept: whenKept)
-        case .remove(let range):
-            marks.star(songs[range.clamped(to: 0..<songs.count)].map { .song($0) }, false, whenKept: whenKept)
-        case .replace(let entries) where entries.isEmpty:
-            marks.star(songs.map { .song($0) }, false, whenKept: whenKept)
+            var added: [(music: MusicServer, id: String)] = []
+            for entry in entries {
+                switch entry {
+                case .song(let id): added.append((server.active, id))
+                case .foreign(let song):
+                    let music = server.attached.first { $0.id.text == song.serverID }
+                    guard let music else { throw .notForServer }
+                    added.append((music, song.songID))
+                case .stream: throw .notForServer
+                }
+            }
+            star(added, true, whenKept)
+        case .remove(let range): star(Array(songs[range.clamped(to: 0..<songs.count)]), false, whenKept)
+        case .replace(let entries) where entries.isEmpty: star(songs, false, whenKept)
         case .create, .replace, .move, .rename, .delete: throw .readOnly(.favorites)
         }
+    }
+
+    /// - Parameter whenKept: told once nothing of it can be lost any more.
+    private func star(
+        _ songs: [(music: MusicServer, id: String)],
+        _ isStarred: Bool,
+        _ whenKept: @escaping Store.WhenDone
+    ) {
+        let groups = server.attached.map { music in (music, songs.filter { $0.music === music }.map { $0.id }) }
+            .filter { !$0.1.isEmpty }
+        guard let last = groups.last else { return whenKept(.success(())) }
+        for (music, ids) in groups.dropLast() {
+            music.marks.star(ids.map { .song($0) }, isStarred, whenKept: MarkKeeper.nobody)
+        }
+        last.0.marks.star(last.1.map { .song($0) }, isStarred, whenKept: whenKept)
     }
 }
 
@@ -59,7 +95,7 @@ extension Server {
 
     /// Adds the playlist of favourites, and fills the shelf.
     func showFavorites() {
-        if configuration.showsFavorites { playlists.add(virtual: FavoritesPlaylist(marks)) }
+        if configuration.showsFavorites { playlists.add(virtual: FavoritesPlaylist(of: self)) }
         marks.showStars()
     }
 }

@@ -265,12 +265,7 @@ final class MarkKeeper {
 
     /// Puts the stars on the shelf of favourites.
     func showStars() {
-        guard let home, home.isActive else { return }
-        home.server?.shelves.star(
-            songs: book.starred(.song),
-            albums: book.starred(.album),
-            artists: book.starred(.artist)
-        )
+        if let home, home.isAttached { home.server?.showStars() }
     }
 
     /// Stars of one turn.

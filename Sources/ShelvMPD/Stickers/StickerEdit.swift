@@ -8,12 +8,41 @@ extension Server {
     var stickerView: StickerView {
         StickerView(
             library: library,
-            stickers: stickers.book,
-            marks: marks.book,
+            parts: attached.map(Self.part),
+            own: Self.part(active),
             playlists: playlists.book,
-            freshPlays: active.freshPlays,
             hasFavorites: marks.hasFavorites
         )
+    }
+
+    private static func part(_ music: MusicServer) -> StickerView.Part {
+        StickerView.Part(
+            serverID: music.library.info.serverID,
+            stickers: music.stickers.book,
+            marks: music.marks.book,
+            freshPlays: music.freshPlays
+        )
+    }
+
+    /// Who has the stickers of an object.
+    private func keeper(of object: StickerObject) -> StickerKeeper {
+        object.serverID.flatMap { id in attached.first { $0.library.info.serverID == id } }?.stickers ?? stickers
+    }
+
+    /// Does something with the marks of an object, at each server that has some.
+    /// - Parameter whenKept: told once nothing of it can be lost any more.
+    private func change(
+        _ object: StickerObject,
+        _ whenKept: @escaping Store.WhenDone,
+        _ act: (MarkKeeper, [MarkKey], @escaping Store.WhenDone) -> Void
+    ) {
+        let holders = attached.map { music in
+            (music.marks, object.marks.filter { $0.serverID == music.library.info.serverID }.map(\.key))
+        }
+        .filter { !$0.1.isEmpty }
+        guard let last = holders.last else { return whenKept(.success(())) }
+        for (marks, keys) in holders.dropLast() { act(marks, keys, MarkKeeper.nobody) }
+        act(last.0, last.1, whenKept)
     }
 
     /// Sets a sticker.
@@ -27,26 +56,29 @@ extension Server {
         guard !name.isEmpty else { throw .emptyName }
         switch stickerView.kept(name, object) {
         case nil:
-            stickers.set(object.type, object.key, StickerBook.Sticker(name: name, value: value), whenKept: whenKept)
+            keeper(of: object)
+                .set(object.type, object.key, StickerBook.Sticker(name: name, value: value), whenKept: whenKept)
         case .some(let kept) where kept.isCounted:
             let counted = object.song.map { stickerView.counted(kept, $0) } ?? 0
             let sticker = StickerBook.Sticker(name: name, value: value, counted: counted)
-            stickers.set(object.type, object.key, sticker, whenKept: whenKept)
+            keeper(of: object).set(object.type, object.key, sticker, whenKept: whenKept)
         case .starred, .playCount, .lastPlayed:
-            marks.star(object.marks, value != Array("0".utf8) && !value.isEmpty, whenKept: whenKept)
+            change(object, whenKept) { $0.star($1, value != Array("0".utf8) && !value.isEmpty, whenKept: $2) }
         case .like:
             guard let number = StickerNumber.exactly(value, in: 0...2) else { throw .badValue("like", "0, 1 or 2") }
             guard number < 2 else {
-                marks.star(object.marks, true, whenKept: whenKept)
+                change(object, whenKept) { $0.star($1, true, whenKept: $2) }
                 break
             }
-            marks.star(object.marks, false, whenKept: { _ in })
-            marks.like(object.marks, UInt8(number), whenKept: whenKept)
+            change(object, whenKept) { marks, keys, whenKept in
+                marks.star(keys, false, whenKept: MarkKeeper.nobody)
+                marks.like(keys, UInt8(number), whenKept: whenKept)
+            }
         case .rating:
             guard let number = StickerNumber.exactly(value, in: 0...10) else {
                 throw .badValue("rating", "a number from 0 to 10")
             }
-            marks.rate(object.marks, UInt8(number), whenKept: whenKept)
+            change(object, whenKept) { $0.rate($1, UInt8(number), whenKept: $2) }
         }
         raise(.sticker)
     }
@@ -79,7 +111,8 @@ extension Server {
         if let name {
             let isThere =
                 view.value(name, object) != nil
-                || (view.kept(name, object) == nil && view.stickers.sticker(of: object.type, object.key, name) != nil)
+                || (view.kept(name, object) == nil
+                    && view.stickers(of: object).sticker(of: object.type, object.key, name) != nil)
             guard isThere else { throw .noSuchSticker(name) }
             remove(name, of: object, view, whenKept)
         } else {
@@ -90,8 +123,9 @@ extension Server {
             }
             // The play count's memory of being removed stays.
             let names = all.map(\.name).filter { view.kept($0, object) == nil }
-            for name in names { stickers.remove(object.type, object.key, name, whenKept: { _ in }) }
-            stickers.whenKept(whenKept)
+            let keeper = keeper(of: object)
+            for name in names { keeper.remove(object.type, object.key, name, whenKept: { _ in }) }
+            keeper.whenKept(whenKept)
         }
         raise(.sticker)
     }
@@ -103,18 +137,23 @@ extension Server {
         _ whenKept: @escaping Store.WhenDone
     ) {
         switch view.kept(name, object) {
-        case .starred: marks.star(object.marks, false, whenKept: whenKept)
+        case .starred: change(object, whenKept) { $0.star($1, false, whenKept: $2) }
         case .like:
-            marks.star(object.marks, false, whenKept: { _ in })
-            marks.like(object.marks, nil, whenKept: whenKept)
-        case .rating: marks.rate(object.marks, 0, whenKept: whenKept)
+            change(object, whenKept) { marks, keys, whenKept in
+                marks.star(keys, false, whenKept: MarkKeeper.nobody)
+                marks.like(keys, nil, whenKept: whenKept)
+            }
+        case .rating: change(object, whenKept) { $0.rate($1, 0, whenKept: $2) }
         case .some(let kept) where kept.isCounted:
             let counted = object.song.map { stickerView.counted(kept, $0) } ?? 0
-            if counted == 0 { return stickers.remove(object.type, object.key, name, whenKept: whenKept) }
+            if counted == 0 {
+                return keeper(of: object).remove(object.type, object.key, name, whenKept: whenKept)
+            }
             // The server goes on counting: that it was removed is remembered until it counts more.
             let sticker = StickerBook.Sticker(name: name, value: [], counted: counted)
-            stickers.set(object.type, object.key, sticker, whenKept: whenKept)
-        case nil, .playCount, .lastPlayed: stickers.remove(object.type, object.key, name, whenKept: whenKept)
+            keeper(of: object).set(object.type, object.key, sticker, whenKept: whenKept)
+        case nil, .playCount, .lastPlayed:
+            keeper(of: object).remove(object.type, object.key, name, whenKept: whenKept)
         }
     }
 }

@@ -6,8 +6,10 @@ struct StickerObject: Sendable {
     var type: StickerType
     /// Under which its stickers are kept.
     var key: [UInt8]
-    /// Where the server keeps its star and rating; several for the albums of one name. Empty where it keeps none.
-    var marks: [MarkKey] = []
+    /// Of a song; nil for what is of no server.
+    var serverID: String?
+    /// Where servers keep its star and rating; several for the albums of one name. Empty where they keep none.
+    var marks: [ServerMark] = []
     var song: SongIndex?
 
     /// The key of a playlist.
@@ -24,9 +26,10 @@ struct StickerObject: Sendable {
 
     init(_ song: SongIndex, in library: LibrarySnapshot) {
         type = .song
-        let id = library.songID(song)
+        let (server, id) = library.origin(song)
         key = Array(id.utf8)
-        marks = [.song(id)]
+        serverID = server
+        marks = [ServerMark(serverID: server, key: .song(id))]
         self.song = song
     }
 
@@ -38,8 +41,8 @@ struct StickerObject: Sendable {
         type = .tag(tag)
         key = value
         switch tag {
-        case .album, .musicBrainzAlbumID: marks = library.albumIDs(of: songs).map { .album($0) }
-        case .artist, .albumArtist: marks = [.artist(String(decoding: value, as: UTF8.self))]
+        case .album, .musicBrainzAlbumID: marks = library.albumMarks(of: songs)
+        case .artist, .albumArtist: marks = library.artistMarks(String(decoding: value, as: UTF8.self), of: songs)
         default: break
         }
     }
@@ -55,7 +58,7 @@ struct StickerObject: Sendable {
     }
 
     /// A filter by names stands for the one album, or the artist, that it finds.
-    private static func marks(_ filter: Filter, _ songs: SongSelection, in library: LibrarySnapshot) -> [MarkKey] {
+    private static func marks(_ filter: Filter, _ songs: SongSelection, in library: LibrarySnapshot) -> [ServerMark] {
         let parts: [Filter]
         if case .and(let all) = filter { parts = all } else { parts = [filter] }
         var values: [Tag: [UInt8]] = [:]
@@ -68,11 +71,33 @@ struct StickerObject: Sendable {
         let names: Set<Tag> = [.album, .albumArtist, .artist, .date, .originalDate, .musicBrainzAlbumID]
         guard names.isSuperset(of: values.keys) else { return [] }
         if values[.album] != nil || values[.musicBrainzAlbumID] != nil {
-            let albums = library.albumIDs(of: songs)
-            return albums.count == 1 ? [.album(albums[0])] : []
+            let albums = library.albumMarks(of: songs)
+            return albums.count == 1 ? albums : []
         }
         guard values.count == 1, let artist = values[.albumArtist] ?? values[.artist] else { return [] }
-        return [.artist(String(decoding: artist, as: UTF8.self))]
+        return library.artistMarks(String(decoding: artist, as: UTF8.self), of: songs)
+    }
+}
+
+/// Where a server keeps a star and a rating.
+struct ServerMark: Sendable, Hashable {
+    var serverID: String
+    var key: MarkKey
+}
+
+extension LibrarySnapshot {
+    fileprivate func albumMarks(of songs: SongSelection) -> [ServerMark] {
+        albumIDs(of: songs).map { album in
+            let (server, id) = origin(ofID: album)
+            return ServerMark(serverID: server, key: .album(id))
+        }
+    }
+
+    /// An artist at each server that has some of the songs.
+    fileprivate func artistMarks(_ name: String, of songs: SongSelection) -> [ServerMark] {
+        let holders =
+            serverIDs.count == 1 ? serverIDs : serverIDs.filter(Set(songs.map { origin($0).serverID }).contains)
+        return holders.map { ServerMark(serverID: $0, key: .artist(name)) }
     }
 }
 

@@ -79,10 +79,12 @@ struct StickerSearch: Sendable {
 
     /// About how many songs and stickers are looked at.
     func cost(in view: StickerView) -> Int {
-        let objects = view.stickers.count(of: type)
+        let objects =
+            type == .song
+            ? view.parts.reduce(0) { $0 + $1.stickers.count(of: type) } : view.own.stickers.count(of: type)
         guard KeptSticker(name) != nil else { return objects }
         return objects + view.library.songCount
-            + MarkKey.Kind.allCases.reduce(0) { $0 + view.marks.count($1) }
+            + view.parts.reduce(0) { sum, part in MarkKey.Kind.allCases.reduce(sum) { $0 + part.marks.count($1) } }
     }
 
     private func sort(_ hits: inout [Hit], _ library: LibrarySnapshot) {
@@ -114,34 +116,36 @@ struct StickerSearch: Sendable {
     private func songs(_ view: StickerView) -> [Hit] {
         let library = view.library
         guard let places = library.places(below: base) else { return [] }
-        func place(_ id: some StringProtocol) -> SongIndex? {
-            library.song(id: String(id)).flatMap { places.contains(Int($0.rawValue)) ? $0 : nil }
+        func place(_ id: some StringProtocol, _ part: StickerView.Part) -> SongIndex? {
+            library.localID(String(id), of: part.serverID).flatMap { library.song(id: $0) }
+                .flatMap { places.contains(Int($0.rawValue)) ? $0 : nil }
+        }
+        func forEachOwn(_ body: (SongIndex, StickerBook.Sticker) -> Void) {
+            for part in view.parts {
+                part.stickers.forEach(.song) { id, all in
+                    guard let own = all.first(where: { $0.name == name }),
+                        let song = place(String(decoding: id, as: UTF8.self), part)
+                    else { return }
+                    body(song, own)
+                }
+            }
         }
         var found: [SongIndex: [UInt8]] = [:]
         switch KeptSticker(name) {
         case .some(let kept) where kept.isStar && view.hasFavorites:
-            view.marks.forEach(.song) { id, mark in
-                guard let value = mark.value(of: kept), let song = place(id) else { return }
-                found[song] = StickerNumber.text(value)
+            for part in view.parts {
+                part.marks.forEach(.song) { id, mark in
+                    guard let value = mark.value(of: kept), let song = place(id, part) else { return }
+                    found[song] = StickerNumber.text(value)
+                }
             }
         case .rating: return rated(view, places)
         case .some(let kept) where kept.isCounted:
             for song in library.songs(in: places, { view.counted(kept, $0) > 0 }) {
                 found[song] = view.count(kept, song, nil)
             }
-            view.stickers.forEach(.song) { id, all in
-                guard let own = all.first(where: { $0.name == name }),
-                    let song = place(String(decoding: id, as: UTF8.self))
-                else { return }
-                found[song] = view.count(kept, song, own).flatMap { $0.isEmpty ? nil : $0 }
-            }
-        default:
-            view.stickers.forEach(.song) { id, all in
-                guard let own = all.first(where: { $0.name == name }),
-                    let song = place(String(decoding: id, as: UTF8.self))
-                else { return }
-                found[song] = own.value
-            }
+            forEachOwn { song, own in found[song] = view.count(kept, song, own).flatMap { $0.isEmpty ? nil : $0 } }
+        default: forEachOwn { song, own in found[song] = own.value }
         }
         return found.sorted { $0.key < $1.key }.map { Hit(song: $0.key, value: $0.value) }
     }
@@ -150,10 +154,13 @@ struct StickerSearch: Sendable {
     private func rated(_ view: StickerView, _ places: Range<Int>) -> [Hit] {
         let texts = (0...10).map { StickerNumber.text($0) }
         var own: [SongIndex: UInt8] = [:]
-        view.marks.forEach(.song) { id, mark in
-            guard let rating = mark.rating, let song = view.library.song(id: id), places.contains(Int(song.rawValue))
-            else { return }
-            own[song] = min(rating.value, 10)
+        for part in view.parts {
+            part.marks.forEach(.song) { id, mark in
+                guard let rating = mark.rating, let local = view.library.localID(id, of: part.serverID),
+                    let song = view.library.song(id: local), places.contains(Int(song.rawValue))
+                else { return }
+                own[song] = min(rating.value, 10)
+            }
         }
         var hits: [Hit] = []
         for song in view.library.songs(in: places, { view.library.userRating($0) > 0 })
@@ -173,7 +180,7 @@ struct StickerSearch: Sendable {
         if let kept = KeptSticker(name), !kept.isStar || view.hasFavorites {
             for (object, value) in try self.kept(kept, view) { found[object] = StickerNumber.text(value) }
         }
-        view.stickers.forEach(type) { object, all in
+        view.own.stickers.forEach(type) { object, all in
             guard let own = all.first(where: { $0.name == name }) else { return }
             let shown = type == .playlist ? view.playlistName(object) : object
             if let shown, found[shown] == nil { found[shown] = own.value }
@@ -190,7 +197,11 @@ struct StickerSearch: Sendable {
         var values: [String: Int64] = [:]
         switch type {
         case .filter, .tag(.album), .tag(.musicBrainzAlbumID):
-            view.marks.forEach(.album) { id, mark in values[id] = mark.value(of: kept) }
+            for part in view.parts {
+                part.marks.forEach(.album) { id, mark in
+                    if let local = library.localID(id, of: part.serverID) { values[local] = mark.value(of: kept) }
+                }
+            }
             let songs = library.firstSongs(ofAlbums: Set(values.keys))
             for (id, value) in values {
                 guard let song = songs[id] else { continue }
@@ -200,7 +211,11 @@ struct StickerSearch: Sendable {
                 }
             }
         case .tag(.artist), .tag(.albumArtist):
-            view.marks.forEach(.artist) { name, mark in values[name] = mark.value(of: kept) }
+            for part in view.parts {
+                part.marks.forEach(.artist) { name, mark in
+                    if let value = mark.value(of: kept) { values[name] = max(values[name] ?? value, value) }
+                }
+            }
             guard case .tag(let tag) = type else { break }
             for (name, value) in values {
                 let match = TextMatch(.equals, Array(name.utf8), foldsCase: false)

@@ -3,13 +3,29 @@ import MPDProtocol
 
 /// All stickers at one moment, those that the server keeps included: a value that any thread can read.
 struct StickerView: Sendable {
+    /// What is known of the things of one server.
+    struct Part: Sendable {
+        let serverID: String
+        let stickers: StickerBook
+        let marks: MarkBook
+        let freshPlays: FreshPlays
+    }
+
     let library: LibrarySnapshot
-    let stickers: StickerBook
-    let marks: MarkBook
+    /// Those of the servers that the library holds.
+    let parts: [Part]
+    /// What has stickers of things that are no server's.
+    let own: Part
     let playlists: PlaylistBook
-    let freshPlays: FreshPlays
     /// Whether there are stars.
     let hasFavorites: Bool
+
+    /// The stickers among which those of an object are.
+    func stickers(of object: StickerObject) -> StickerBook {
+        object.serverID.flatMap { id in parts.first { $0.serverID == id } }?.stickers ?? own.stickers
+    }
+
+    private func mark(_ mark: ServerMark) -> Mark? { parts.first { $0.serverID == mark.serverID }?.marks[mark.key] }
 
     /// What the server keeps under a name for such an object; nil for an ordinary sticker.
     func kept(_ name: [UInt8], _ object: StickerObject) -> KeptSticker? {
@@ -25,14 +41,14 @@ struct StickerView: Sendable {
         if let kept = kept(name, object) {
             value = self.value(kept, object)
         } else {
-            value = stickers.sticker(of: object.type, object.key, name)?.value
+            value = stickers(of: object).sticker(of: object.type, object.key, name)?.value
         }
         return value.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// All stickers of an object, in the order of their names.
     func all(_ object: StickerObject) -> [(name: [UInt8], value: [UInt8])] {
-        var all = stickers.stickers(of: object.type, object.key).filter { kept($0.name, object) == nil }
+        var all = stickers(of: object).stickers(of: object.type, object.key).filter { kept($0.name, object) == nil }
             .map { (name: $0.name, value: $0.value) }
         for kept in KeptSticker.allCases where self.kept(kept.name, object) != nil {
             if let value = value(kept, object), !value.isEmpty { all.append((kept.name, value)) }
@@ -41,13 +57,15 @@ struct StickerView: Sendable {
     }
 
     private func value(_ kept: KeptSticker, _ object: StickerObject) -> [UInt8]? {
-        if let song = object.song { return value(kept, song, object.key) }
-        return object.marks.compactMap { marks[$0]?.value(of: kept) }.max().map { StickerNumber.text($0) }
+        if let song = object.song { return value(kept, song, object) }
+        return object.marks.compactMap { mark($0)?.value(of: kept) }.max().map { StickerNumber.text($0) }
     }
 
-    private func value(_ kept: KeptSticker, _ song: SongIndex, _ id: [UInt8]) -> [UInt8]? {
-        if kept.isCounted { return count(kept, song, stickers.sticker(of: .song, id, kept.name)) }
-        let mark = marks[.song(String(decoding: id, as: UTF8.self))]
+    private func value(_ kept: KeptSticker, _ song: SongIndex, _ object: StickerObject) -> [UInt8]? {
+        if kept.isCounted {
+            return count(kept, song, stickers(of: object).sticker(of: .song, object.key, kept.name))
+        }
+        let mark = object.marks.isEmpty ? nil : self.mark(object.marks[0])
         if kept == .rating, mark?.rating == nil {
             let stars = library.userRating(song)
             return stars > 0 ? StickerNumber.text(Int64(stars) * 2) : nil
@@ -64,13 +82,20 @@ struct StickerView: Sendable {
     }
 
     /// How often a song was played, or when; 0 for never.
-    func counted(_ kept: KeptSticker, _ song: SongIndex) -> UInt32 { freshPlays.count(kept, song, in: library) }
+    func counted(_ kept: KeptSticker, _ song: SongIndex) -> UInt32 {
+        if parts.count == 1 { return own.freshPlays.count(kept, song, in: library) }
+        let known = kept.count(song, in: library)
+        if parts.allSatisfy(\.freshPlays.isEmpty) { return known }
+        let (server, id) = library.origin(song)
+        return parts.first { $0.serverID == server }?.freshPlays.count(kept, ofID: id, known: known) ?? known
+    }
 
     // MARK: Names
 
     /// The names in use, by type. Looks at the ratings and plays of all songs.
     func names(of type: StickerType) -> Set<[UInt8]> {
-        var names = Set(stickers.names(of: type))
+        var names = Set(own.stickers.names(of: type))
+        if type == .song { for part in parts { names.formUnion(part.stickers.names(of: type)) } }
         for kept in KeptSticker.allCases where (hasFavorites || !kept.isStar) && has(kept, type) {
             names.insert(kept.name)
         }
@@ -92,6 +117,10 @@ struct StickerView: Sendable {
     }
 
     private func has(_ kept: KeptSticker, _ kind: MarkKey.Kind) -> Bool {
+        parts.contains { Self.has(kept, kind, $0.marks) }
+    }
+
+    private static func has(_ kept: KeptSticker, _ kind: MarkKey.Kind, _ marks: MarkBook) -> Bool {
         if kept.isStar, !marks.starred(kind).isEmpty { return true }
         if kept == .starred || marks.count(kind) == 0 { return false }
         var found = false

@@ -91,6 +91,19 @@ extension Store {
         try await read { database throws(StoreError) in try database.rows("SELECT name, value FROM setting").texts() }
     }
 
+    /// Keeps some of what clients have set, all or nothing; returns when it cannot be lost any more.
+    func keepSettings(_ settings: [String: String]) async throws {
+        try await write("settings") { database throws(StoreError) in
+            for (name, value) in settings {
+                try database.run(
+                    "INSERT OR REPLACE INTO setting (name, value) VALUES (?, ?)",
+                    .text(name),
+                    .text(value)
+                )
+            }
+        }
+    }
+
     /// Keeps something that clients have set.
     func keepSetting(_ name: String, _ value: String) {
         submit("the setting \(name)") { database throws(StoreError) in

@@ -1,0 +1,91 @@
+import Glibc
+import MPDProtocol
+import Testing
+
+@testable import Library
+
+/// One library of several servers' libraries.
+struct LibraryMergeTests {
+    /// Another server that calls its songs as the fixture's does, and has some of its paths.
+    private func other(_ records: [SongRecord], _ id: String, isComplete: Bool = true) throws -> LibrarySnapshot {
+        var builder = LibraryBuilder()
+        for record in records { builder.add(record) }
+        builder.addAlias(uri: "old/place.flac", songID: "ff2")
+        let info = LibraryInfo(
+            serverID: id,
+            serverName: id,
+            lastSync: 1_800_000_000,
+            isComplete: isComplete,
+            syncState: ["ids": "3"]
+        )
+        return try builder.build(info: info, file: nil)
+    }
+
+    private func uris(_ library: LibrarySnapshot) -> [String] {
+        (0..<library.songCount).map { String(decoding: library.uri(SongIndex($0)), as: UTF8.self) }
+    }
+
+    @Test func isBothSideBySide() async throws {
+        let main = try LibraryFixture.snapshot()
+        let second = try other(LibraryFixture.records, "s2")
+        // The identity that another's begins with.
+        let third = try other(Array(LibraryFixture.records.prefix(3)), "s", isComplete: false)
+        let merge = LibraryMerge(main, [.init(path: "b", library: second), .init(path: "Ünï", library: third)])
+        let result = try await merge.build(file: nil)
+        let library = result.snapshot
+        #expect(result.lost == 0)
+        #expect(library.info.serverID == "s1" && library.info.lastSync == 1_800_000_000)
+        let wanted = uris(main) + uris(second).map { "b/\($0)" } + uris(third).map { "Ünï/\($0)" }
+        #expect(Set(uris(library)) == Set(wanted) && library.songCount == wanted.count)
+        for (server, part, root) in [("s1", main, ""), ("s2", second, "b/"), ("s", third, "Ünï/")] {
+            for place in 0..<part.songCount {
+                let song = SongIndex(place)
+                let local = try #require(library.localID(part.songID(song), of: server))
+                let found = try #require(library.song(id: local))
+                #expect(library.uri(found) == Array(root.utf8) + part.uri(song))
+                #expect(library.origin(found) == (server, part.songID(song)))
+                // All that does not name something is as it was.
+                var (mine, theirs) = (library.record(found), part.record(song))
+                for path in [\SongRecord.albumID, \.artistID, \.coverArt] {
+                    #expect(mine[keyPath: path].map { library.origin(ofID: $0).id } == theirs[keyPath: path])
+                    (mine[keyPath: path], theirs[keyPath: path]) = (nil, nil)
+                }
+                (mine.songID, mine.uri, theirs.songID, theirs.uri) = ("", "", "", "")
+                #expect(mine == theirs)
+            }
+            #expect(library.holds(server) && library.isComplete(server) == (server != "s"))
+        }
+        #expect(library.idGeneration(of: "s2") == "3" && library.idGeneration.isEmpty)
+        #expect(!library.holds("s3") && library.localID("x", of: "s3") == nil)
+        // Former paths, each server's own.
+        func id(_ uri: String) -> String? { library.song(uri: Array(uri.utf8)).map { library.origin($0).id } }
+        #expect(id("old/place.flac") == "ff1" && id("b/old/place.flac") == "ff2")
+        #expect(library.directory(path: "b") != nil)
+    }
+
+    @Test func whatStandsInTheWayIsLeftOut() async throws {
+        let main = try LibraryFixture.snapshot()
+        let songs = [SongRecord(songID: "x", uri: "Box/Extra.mp3"), SongRecord(songID: "y", uri: "y")]
+        let second = try other(songs, "s2")
+        let result = try await LibraryMerge(main, [.init(path: "Alpha", library: second)]).build(file: nil)
+        #expect(result.lost == 1)
+        #expect(result.snapshot.songCount == main.songCount + 1)
+        let song = try #require(result.snapshot.song(uri: Array("Alpha/Box/Extra.mp3".utf8)))
+        #expect(result.snapshot.origin(song) == ("s1", "bx0"))
+    }
+
+    @Test func anImageIsFoundAgainUnlessSomethingHasChanged() async throws {
+        let file = "/tmp/shelvmpd-merge-\(getpid())"
+        defer { _ = unsafe unlink(file) }
+        let main = try LibraryFixture.snapshot()
+        let second = try other(LibraryFixture.records, "s2")
+        let merge = LibraryMerge(main, [.init(path: "b", library: second)])
+        #expect(merge.open(file: file) == nil)
+        _ = try await merge.build(file: file)
+        #expect(merge.open(file: file)?.songCount == 2 * main.songCount)
+        #expect(LibraryMerge(main, [.init(path: "c", library: second)]).open(file: file) == nil)
+        let changed = try other(Array(LibraryFixture.records.dropLast()), "s2")
+        #expect(LibraryMerge(main, [.init(path: "b", library: changed)]).open(file: file) == nil)
+        #expect(LibraryMerge(second, [.init(path: "b", library: main)]).open(file: file) == nil)
+    }
+}
