@@ -55,7 +55,7 @@ typedef struct {
     shelv_tap_write write;
 } sink;
 
-enum { sink_count = 16 };
+enum { sink_count = 64 };
 static sink sinks[sink_count];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -1,6 +1,19 @@
 import CAudioTap
 import Synchronization
 
+/// An output that a tap writes to.
+struct TapLine: Equatable, Sendable {
+    let outlet: Outlet
+    let claim: Outlet.Claim
+    let isEnabled: Bool
+    /// Hears what keeps it from working, and nil when it works again.
+    let report: @Sendable (String?) -> Void
+
+    static func == (a: TapLine, b: TapLine) -> Bool {
+        a.outlet === b.outlet && a.claim == b.claim && a.isEnabled == b.isEnabled
+    }
+}
+
 /// Takes the samples out of libmpv's filter chain and lets the outputs without a device have them.
 ///
 /// libmpv decodes some 0.4 s ahead of the sound. In real time the samples wait here until they are due, so that what is
@@ -24,8 +37,8 @@ final class AudioTap: Sendable {
         var isPaused = false
         /// What to run when everything has been written.
         var drains: [@Sendable () -> Void] = []
-        /// Which outputs take part, by their place among the tap's outputs.
-        var enabled: [Bool]
+        /// The outputs that get the samples.
+        var lines: [TapLine] = []
         var gain: Float = 1
         /// Nothing is taken any more; what is there is written if `isTimed` is false.
         var isClosing = false
@@ -72,16 +85,9 @@ final class AudioTap: Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - outputs: `file` and `fifo` ones.
-    ///   - onProblem: hears, on the writer's thread, when one of them fails, and with nil when it works again.
-    init(
-        outputs: [OutputConfiguration],
-        library: TapLibrary,
-        isTimed: Bool,
-        onProblem: @escaping @Sendable (_ output: Int, _ problem: String?) -> Void
-    ) throws(PlayerError) {
-        let monitor = Monitor(State(enabled: outputs.map(\.enabled)))
+    /// Starts the thread that writes; it has no outputs before `setLines`.
+    init(library: TapLibrary, isTimed: Bool) throws(PlayerError) {
+        let monitor = Monitor(State())
         let sink = Sink(monitor, isTimed: isTimed)
         self.monitor = monitor
         self.isTimed = isTimed
@@ -92,7 +98,7 @@ final class AudioTap: Sendable {
         }
         self.slot = slot
         let started = startThread(named: "tap") {
-            var writer = TapWriter(outputs, monitor: monitor, isTimed: isTimed, onProblem: onProblem)
+            var writer = TapWriter(monitor, isTimed: isTimed)
             writer.run()
             monitor.update { $0.hasEnded = true }
         }
@@ -125,11 +131,8 @@ final class AudioTap: Sendable {
 
     func setPaused(_ isPaused: Bool) { monitor.update { $0.isPaused = isPaused } }
 
-    func setEnabled(_ output: Int, _ isEnabled: Bool) {
-        monitor.update { state in
-            if state.enabled.indices.contains(output) { state.enabled[output] = isEnabled }
-        }
-    }
+    /// Sets which outputs get the samples, from the next ones that are due on.
+    func setLines(_ lines: [TapLine]) { monitor.update { $0.lines = lines } }
 
     /// Sets what outputs with `appliesVolume` multiply samples by.
     func setGain(_ gain: Float) { monitor.update { $0.gain = gain } }

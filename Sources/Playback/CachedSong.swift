@@ -1,5 +1,5 @@
-import Logging
-import SubsonicKit
+public import Logging
+public import SubsonicKit
 import Synchronization
 
 /// A song's file in the cache and the fetcher that fills it; shared by all who play the song.
@@ -12,9 +12,9 @@ final class CachedSong: Sendable {
 
     private let observers: Observers
 
-    /// Who wants to hear of the fetcher, by playback.
+    /// Who wants to hear of the fetcher.
     fileprivate final class Observers: Sendable {
-        let table = Mutex<[PlaybackID: @Sendable (FetchNotice) -> Void]>([:])
+        let table = Mutex<[CacheReader: @Sendable (FetchNotice) -> Void]>([:])
 
         func tell(_ notice: FetchNotice) {
             for observer in table.withLock({ Array($0.values) }) { observer(notice) }
@@ -31,14 +31,14 @@ final class CachedSong: Sendable {
     /// Whether all bytes are there.
     var isComplete: Bool { file.isComplete }
 
-    fileprivate func add(_ id: PlaybackID, _ observer: @escaping @Sendable (FetchNotice) -> Void) {
-        observers.table.withLock { $0[id] = observer }
+    fileprivate func add(_ reader: CacheReader, _ observer: @escaping @Sendable (FetchNotice) -> Void) {
+        observers.table.withLock { $0[reader] = observer }
     }
 
     /// Returns whether nobody is left.
-    fileprivate func remove(_ id: PlaybackID) -> Bool {
+    fileprivate func remove(_ reader: CacheReader) -> Bool {
         observers.table.withLock { table in
-            table[id] = nil
+            table[reader] = nil
             return table.isEmpty
         }
     }
@@ -46,13 +46,19 @@ final class CachedSong: Sendable {
     fileprivate var isUnused: Bool { observers.table.withLock { $0.isEmpty } }
 }
 
+/// Who has a song open: a playback of one of the players, who all count their playbacks from 1.
+struct CacheReader: Hashable {
+    let player: UInt64
+    let playback: PlaybackID
+}
+
 /// The folder of audio files: `NAME.audio` is complete, `NAME.part` is not and has a `NAME.map` that says what is there.
 ///
-/// A file gets its final name only after its length was verified and its bytes were brought to the disk; a map never
+/// All players of the process share it, by a `CacheDesk` each: what one fetches, the others need not fetch. A file gets its final name only after its length was verified and its bytes were brought to the disk; a map never
 /// tells of bytes that are not. So after a crash, whatever is found can be believed.
-final class AudioCache: Sendable {
+public final class AudioCache: Sendable {
     private let directory: String
-    private let transport: any HTTPTransport
+    let transport: any HTTPTransport
     /// Waits for retries; must not be held up by a slow disk.
     private let timer: WorkerThread
     /// Brings files to the disk.
@@ -61,14 +67,17 @@ final class AudioCache: Sendable {
     private let songs = Mutex<[String: CachedSong]>([:])
     /// Most bytes that files may take which nobody plays or will play soon.
     private let limit: Int64
-    /// Files that shall stay although nobody has opened them.
-    private let pins = Mutex<Set<String>>([])
+    /// Files that shall stay although nobody has opened them, by player.
+    private let pins = Mutex<[UInt64: Set<String>]>([:])
+    private let players = Atomic<UInt64>(0)
 
     /// Makes the folder when missing.
     ///
-    /// - Parameter limit: bytes that all files may take; those that are played or pinned stay also beyond it.
+    /// - Parameters:
+    ///   - limit: bytes that all files may take; those that are played or come soon stay also beyond it.
+    ///   - transport: brings the bytes of songs; best one that serves nothing else.
     /// - Throws: `PlayerError` when there can't be one.
-    init(
+    public init(
         directory: String,
         limit: Int64 = .max,
         transport: any HTTPTransport,
@@ -96,10 +105,12 @@ final class AudioCache: Sendable {
         return length == source.size ?? length
     }
 
-    /// Sets the songs that will be wanted soon, in place of those before: their files are not removed to make room.
-    func pin(_ sources: [AudioSource]) {
+    /// One more player's way to the files.
+    func desk() -> CacheDesk { CacheDesk(self, player: players.add(1, ordering: .relaxed).newValue) }
+
+    fileprivate func pin(_ sources: [AudioSource], for player: UInt64) {
         let names = Set(sources.map(Self.name))
-        pins.withLock { $0 = names }
+        pins.withLock { $0[player] = names.isEmpty ? nil : names }
     }
 
     /// Removes the files that were not used for the longest time, until the others fit. On the keeper's thread.
@@ -107,7 +118,7 @@ final class AudioCache: Sendable {
         let files = CacheFiles.list(directory)
         var size = files.reduce(0) { $0 + $1.size }
         guard size > limit else { return }
-        let kept = Set(songs.withLock { $0.keys }).union(pins.withLock { $0 })
+        let kept = Set(songs.withLock { $0.keys }).union(pins.withLock { $0.values.joined() })
         for file in files.sorted(by: { $0.lastUse < $1.lastUse }) where !kept.contains(file.name) {
             if size <= limit { return }
             // With the lock held, so that nobody opens it in between.
@@ -120,26 +131,21 @@ final class AudioCache: Sendable {
         }
     }
 
-    /// Opens a song's file. Reads and makes small files only.
-    ///
-    /// - Parameters:
-    ///   - isEager: whether to fetch what is missing at once, not only when a reader waits for it.
-    ///   - observer: hears of the fetch until `close` is called with the same id.
-    func open(
+    fileprivate func open(
         _ source: AudioSource,
-        for id: PlaybackID,
+        for reader: CacheReader,
         isEager: Bool,
         observer: @escaping @Sendable (FetchNotice) -> Void
     ) throws(PlayerError) -> CachedSong {
         let name = Self.name(of: source)
         let song = songs.withLock { songs -> Result<CachedSong, PlayerError> in
             if let song = songs[name] {
-                song.add(id, observer)
+                song.add(reader, observer)
                 return .success(song)
             }
             do throws(PlayerError) {
                 let song = try make(name, source)
-                song.add(id, observer)
+                song.add(reader, observer)
                 songs[name] = song
                 return .success(song)
             } catch {
@@ -151,26 +157,24 @@ final class AudioCache: Sendable {
         return opened
     }
 
-    /// Tells that a playback needs the song no more. The last one ends the fetch and notes what is there.
-    func close(_ song: CachedSong, for id: PlaybackID) {
-        guard song.remove(id) else { return }
+    fileprivate func close(_ song: CachedSong, for reader: CacheReader) {
+        guard song.remove(reader) else { return }
         song.fetcher.deactivate()
         keeper.after { [self] in
-            let isOurs = songs.withLock { songs in
-                guard song.isUnused, songs[song.key] === song else { return false }
-                songs[song.key] = nil
-                return true
-            }
             // Opened again meanwhile: the note is written when that one closes.
-            guard isOurs else { return }
+            guard song.isUnused, songs.withLock({ $0[song.key] === song }) else { return }
+            // Who opens it while this is written gets this one, and not a second one of the same file.
             if !song.isComplete { CacheFiles.writeMap(of: song.fetcher, path: path(song.key, "map")) }
             for kind in ["part", "audio"] { CacheFiles.touch(path(song.key, kind)) }
+            songs.withLock { songs in
+                if song.isUnused, songs[song.key] === song { songs[song.key] = nil }
+            }
             makeRoom()
         }
     }
 
-    /// Ends the cache's threads when all files are at rest. Blocks.
-    func shutdown() {
+    /// Ends the cache's threads when all files are at rest. To be called when all players have ended. Blocks.
+    public func shutdown() {
         let open = songs.withLock { Array($0.values) }
         for song in open { song.fetcher.deactivate() }
         timer.stop()
@@ -238,5 +242,41 @@ final class AudioCache: Sendable {
             CacheFiles.remove(path(name, "map"))
             makeRoom()
         }
+    }
+}
+
+/// A player's way to the files of the cache.
+final class CacheDesk: Sendable {
+    private let cache: AudioCache
+    private let player: UInt64
+
+    fileprivate init(_ cache: AudioCache, player: UInt64) {
+        self.cache = cache
+        self.player = player
+    }
+
+    /// Whether a song's file is whole. Looks at the disk.
+    func holds(_ source: AudioSource) -> Bool { cache.holds(source) }
+
+    /// Sets the songs that the player will want soon, in place of those before: their files are not removed to make room.
+    func pin(_ sources: [AudioSource]) { cache.pin(sources, for: player) }
+
+    /// Opens a song's file. Reads and makes small files only.
+    ///
+    /// - Parameters:
+    ///   - isEager: whether to fetch what is missing at once, not only when a reader waits for it.
+    ///   - observer: hears of the fetch until `close` is called with the same id.
+    func open(
+        _ source: AudioSource,
+        for id: PlaybackID,
+        isEager: Bool,
+        observer: @escaping @Sendable (FetchNotice) -> Void
+    ) throws(PlayerError) -> CachedSong {
+        try cache.open(source, for: CacheReader(player: player, playback: id), isEager: isEager, observer: observer)
+    }
+
+    /// Tells that a playback needs the song no more. The last one ends the fetch and notes what is there.
+    func close(_ song: CachedSong, for id: PlaybackID) {
+        cache.close(song, for: CacheReader(player: player, playback: id))
     }
 }

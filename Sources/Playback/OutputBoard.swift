@@ -7,32 +7,51 @@ struct OutputBoard {
     /// Drivers for a device that is not named, in order; all of them fail fast where there is no sound.
     static let usualDrivers = "pulse,pipewire,alsa"
 
-    private(set) var configurations: [OutputConfiguration]
+    /// An output at its index.
+    private struct Place {
+        let outlet: Outlet
+        let claim: Outlet.Claim
+        var isEnabled: Bool
+
+        init(_ outlet: Outlet, _ claim: Outlet.Claim, isEnabled: Bool) {
+            self.outlet = outlet
+            self.claim = claim
+            self.isEnabled = isEnabled
+        }
+    }
+
     let tap: AudioTap?
     /// Whether outputs without a device run in real time.
     let isTimed: Bool
-    private var enabled: [Bool]
-    /// Places of the tap's outputs in the configuration.
-    private let tapped: [Int]
+    private var places: [Place?] = []
+    private let report: @Sendable (_ index: Int, _ problem: String?) -> Void
     private var problem: String?
     private var driver: String?
     /// When to look for the device again.
     private(set) var retryDue = UInt64.max
 
     /// - Parameters:
-    ///   - tapped: places in `configurations` of the outputs that `tap` serves, in its order.
-    init(_ configurations: [OutputConfiguration], tap: AudioTap?, tapped: [Int], isTimed: Bool) {
-        self.configurations = configurations
+    ///   - tap: serves the outputs that libmpv does not play itself.
+    ///   - report: hears, on any thread, when one of those fails, and with nil when it works.
+    init(
+        _ outlets: [Outlet],
+        tap: AudioTap?,
+        isTimed: Bool,
+        report: @escaping @Sendable (_ index: Int, _ problem: String?) -> Void
+    ) {
         self.tap = tap
-        self.tapped = tapped
         self.isTimed = isTimed
-        enabled = configurations.map(\.enabled)
+        self.report = report
+        places = outlets.map { Place($0, $0.claim(), isEnabled: $0.configuration.enabled) }
+        connectTap()
     }
 
     /// libmpv plays to one device at most: the first enabled one.
     private var device: (index: Int, driver: String?, device: String?)? {
-        for (index, configuration) in configurations.enumerated() where enabled[index] {
-            if case .device(let driver, let device) = configuration.kind { return (index, driver, device) }
+        for (index, place) in places.enumerated() {
+            if let place, place.isEnabled, case .device(let driver, let device) = place.outlet.configuration.kind {
+                return (index, driver, device)
+            }
         }
         return nil
     }
@@ -52,7 +71,7 @@ struct OutputBoard {
     }
 
     /// The output that libmpv itself plays.
-    private var chosen: OutputConfiguration? { device.map { configurations[$0.index] } }
+    private var chosen: OutputConfiguration? { device.flatMap { places[$0.index]?.outlet.configuration } }
 
     /// Whether libmpv itself makes the sound of some output.
     var hasDevice: Bool { selection.driver != "null" }
@@ -84,12 +103,6 @@ struct OutputBoard {
         return decimal(Int((bounded * 100).rounded()), digits: 2) + "dB"
     }
 
-    /// Adds an output that libmpv itself plays.
-    mutating func add(_ output: OutputConfiguration) {
-        configurations.append(output)
-        enabled.append(false)
-    }
-
     /// Whether the wanted device has come back. Where it has only gone from the list, a sound server has the sound heard
     /// elsewhere meanwhile.
     func isBack(in devices: [AudioDevice], before: [AudioDevice]?) -> Bool {
@@ -99,12 +112,24 @@ struct OutputBoard {
         return holds(devices) && (problem != nil || before.map { !holds($0) } ?? false)
     }
 
+    /// Puts an output at an index, or leaves the place empty. Returns whether libmpv plays to another device now.
+    mutating func put(_ entry: (Outlet, Outlet.Claim)?, at index: Int, _ isEnabled: Bool, _ decks: [Deck]) -> Bool {
+        change(decks) { places in
+            while places.count <= index { places.append(nil) }
+            places[index] = entry.map { Place($0.0, $0.1, isEnabled: isEnabled) }
+        }
+    }
+
     /// Switches an output on or off; unknown ones are ignored. Returns whether libmpv plays to another device now.
     mutating func setEnabled(_ index: Int, _ isEnabled: Bool, _ decks: [Deck]) -> Bool {
-        guard configurations.indices.contains(index), enabled[index] != isEnabled else { return false }
+        guard places.indices.contains(index), places[index]?.isEnabled == !isEnabled else { return false }
+        return change(decks) { $0[index]?.isEnabled = isEnabled }
+    }
+
+    private mutating func change(_ decks: [Deck], _ body: (inout [Place?]) -> Void) -> Bool {
         let old = selection
-        enabled[index] = isEnabled
-        if let place = tapped.firstIndex(of: index) { tap?.setEnabled(place, isEnabled) }
+        body(&places)
+        connectTap()
         guard selection != old else { return false }
         problem = nil
         retryDue = .max
@@ -114,6 +139,18 @@ struct OutputBoard {
             deck.handle.set(.output, selection.driver)
         }
         return true
+    }
+
+    private func connectTap() {
+        guard let tap else { return }
+        tap.setLines(
+            places.enumerated().compactMap { [report] index, place in
+                guard let place, place.outlet.configuration.takesSamples else { return nil }
+                return TapLine(outlet: place.outlet, claim: place.claim, isEnabled: place.isEnabled) {
+                    report(index, $0)
+                }
+            }
+        )
     }
 
     /// Sets the volume, 0...100, by the law of MPD's software mixer: loudness grows evenly over the scale. A device with

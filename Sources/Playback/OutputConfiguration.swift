@@ -138,14 +138,17 @@ public struct PCMFormat: Sendable, Hashable, CustomStringConvertible {
     public var frameSize: Int { sample.size * channels }
 }
 
+extension OutputConfiguration {
+    /// Whether libmpv does not play it itself, but hands its samples out.
+    public var takesSamples: Bool { kind.format != nil }
+}
+
 /// How a player is set up for its life.
 public struct PlayerConfiguration: Sendable {
     /// In the order in which `setOutput` counts them.
-    public var outputs: [OutputConfiguration]
-    /// Folder for audio files, made when missing.
-    public var cacheDirectory: String
-    /// Bytes that its files may take; those that are played or come soon stay also beyond it.
-    public var cacheLimit: Int64
+    public var outputs: [Outlet]
+    /// Whether outputs may be put in later that libmpv does not play itself; so it is with `outputs` that have such.
+    public var takesSamples: Bool
     /// Path of the tap library, or nil to look beside the executable and in the library folder.
     public var tapLibrary: String?
     /// False lets outputs without a device run as fast as songs decode; for tests.
@@ -160,9 +163,8 @@ public struct PlayerConfiguration: Sendable {
     public var volume: Int
 
     public init(
-        outputs: [OutputConfiguration],
-        cacheDirectory: String,
-        cacheLimit: Int64 = .max,
+        outputs: [Outlet] = [],
+        takesSamples: Bool = false,
         tapLibrary: String? = nil,
         isTimed: Bool = true,
         starvationLimit: Duration? = nil,
@@ -171,8 +173,7 @@ public struct PlayerConfiguration: Sendable {
         volume: Int = 100
     ) {
         self.outputs = outputs
-        self.cacheDirectory = cacheDirectory
-        self.cacheLimit = cacheLimit
+        self.takesSamples = takesSamples || outputs.contains { $0.configuration.takesSamples }
         self.tapLibrary = tapLibrary
         self.isTimed = isTimed
         self.starvationLimit = starvationLimit

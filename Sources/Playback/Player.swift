@@ -46,8 +46,9 @@ public protocol Player: AnyObject, Sendable {
     /// Sets whether an output takes part; `index` counts the configured outputs from 0. Playback goes on.
     func setOutput(_ index: Int, enabled: Bool)
 
-    /// Adds an output on a device behind those that there are; it has the next index.
-    func addOutput(_ output: OutputConfiguration)
+    /// Puts an output at an index, in place of what was there; nil leaves the place empty. Playback goes on, and other
+    /// outputs notice nothing. What was open of it with another player, such as a connection, stays open and comes along.
+    func putOutput(_ outlet: Outlet?, at index: Int, enabled: Bool)
 
     /// Ends playback and the player's threads. Later calls do nothing; no event comes after `.closed`.
     func shutdown()

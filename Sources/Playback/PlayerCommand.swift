@@ -11,7 +11,7 @@ enum PlayerCommand: Sendable {
     case volume(Int)
     case crossfade(CrossfadeSettings)
     case output(Int, enabled: Bool)
-    case addOutput(OutputConfiguration)
+    case putOutput((Outlet, Outlet.Claim)?, at: Int, enabled: Bool)
     case shutdown
     case fetch(PlaybackID, FetchNotice)
     /// What an address turned out to be, by the number of the question.

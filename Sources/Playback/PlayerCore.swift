@@ -18,7 +18,7 @@ final class PlayerCore {
     var other: Deck?
     let makeHandle: ([(String, String)]) throws(PlayerError) -> MPVHandle
     let registry: StreamRegistry
-    let cache: AudioCache
+    let cache: CacheDesk
     /// Looks at addresses of remote streams.
     let transport: any HTTPTransport
     let mailbox: PlayerMailbox
@@ -71,7 +71,7 @@ final class PlayerCore {
         handle: MPVHandle,
         makeHandle: @escaping ([(String, String)]) throws(PlayerError) -> MPVHandle,
         registry: StreamRegistry,
-        cache: AudioCache,
+        cache: CacheDesk,
         transport: any HTTPTransport,
         mailbox: PlayerMailbox,
         outputs: OutputBoard,
@@ -117,7 +117,7 @@ final class PlayerCore {
         if let current { release(current) }
         if let next { release(next) }
         stopAhead()
-        cache.shutdown()
+        cache.pin([])
         emit(.closed)
     }
 
@@ -209,7 +209,11 @@ final class PlayerCore {
                 outputs.setVolume(volume, decks)
                 deviceChanged()
             }
-        case .addOutput(let output): outputs.add(output)
+        case .putOutput(let output, let index, let isEnabled):
+            if outputs.put(output, at: index, isEnabled, decks) {
+                outputs.setVolume(volume, decks)
+                deviceChanged()
+            }
         case .looked(let id, let number, let answer): take(answer, to: number, of: id)
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))
         case .fetch(let id, let notice): take(notice, of: id)

@@ -1,24 +1,9 @@
 /// The tap's thread: waits until samples are due and gives them to the outputs.
 struct TapWriter: ~Copyable {
-    /// One output.
-    private final class Output {
-        let configuration: OutputConfiguration
-        var converter: SampleConverter
-        var sink: (any TapSink)?
-        var wasOpened = false
-        /// Failed, and not tried again before it is enabled anew.
-        var hasFailed = false
-
-        init(_ configuration: OutputConfiguration, _ format: PCMFormat) {
-            self.configuration = configuration
-            converter = SampleConverter(format)
-        }
-    }
-
     private enum Step {
         case write(SampleBlock, gain: Float)
-        /// Cuts were made, or outputs switched on or off.
-        case adapt(cuts: Int, enabled: [Bool])
+        /// Cuts were made, or outputs have come, gone, or were switched on or off.
+        case adapt(cuts: Int, lines: [TapLine])
         case settle([@Sendable () -> Void], gain: Float)
         case end
     }
@@ -32,40 +17,28 @@ struct TapWriter: ~Copyable {
     /// A song that comes in is waited for so long; then the old one goes on alone.
     private static let fadePatience = Duration.milliseconds(150)
 
-    private let outputs: [Output?]
     private let monitor: Monitor<AudioTap.State>
     private let isTimed: Bool
-    private let onProblem: @Sendable (Int, String?) -> Void
     /// When the next piece is due.
     private var due: UInt64 = 0
     private var cuts = 0
-    private var enabled: [Bool] = []
+    private var lines: [TapLine] = []
 
-    init(
-        _ configurations: [OutputConfiguration],
-        monitor: Monitor<AudioTap.State>,
-        isTimed: Bool,
-        onProblem: @escaping @Sendable (Int, String?) -> Void
-    ) {
-        outputs = configurations.map { configuration in
-            configuration.kind.format.map { Output(configuration, $0) }
-        }
+    init(_ monitor: Monitor<AudioTap.State>, isTimed: Bool) {
         self.monitor = monitor
         self.isTimed = isTimed
-        self.onProblem = onProblem
     }
 
     /// Works until the tap closes.
     mutating func run() {
-        adapt(cuts: 0, enabled: monitor.withLock { $0.enabled })
         while true {
             let now = monotonicNow()
             let moments = [due, due.advanced(by: Self.fadePatience)]
             let deadline = moments.first { $0 > now } ?? .max
-            let (due, isTimed, cuts, enabled) = (due, isTimed, cuts, enabled)
+            let (due, isTimed, cuts, lines) = (due, isTimed, cuts, lines)
             let step = monitor.wait(until: deadline) { state -> Step? in
-                if state.cuts != cuts || state.enabled != enabled {
-                    return .adapt(cuts: state.cuts, enabled: state.enabled)
+                if state.cuts != cuts || state.lines != lines {
+                    return .adapt(cuts: state.cuts, lines: state.lines)
                 }
                 return Self.next(&state, due: due, isTimed: isTimed)
             }
@@ -76,14 +49,13 @@ struct TapWriter: ~Copyable {
                     // Whoever waits for room may go on.
                     monitor.update { _ in }
                 }
-            case .adapt(let cuts, let enabled):
-                adapt(cuts: cuts, enabled: enabled)
+            case .adapt(let cuts, let lines):
+                adapt(cuts: cuts, lines: lines)
             case .settle(let drains, let gain):
-                for case let output? in outputs {
-                    put(output.converter.finish(gain: output.configuration.appliesVolume ? gain : 1), output)
-                }
+                for line in self.lines { line.outlet.finish(volume: gain, line.claim) }
                 for drain in drains { drain() }
             case .end:
+                for line in self.lines { line.outlet.release(line.claim, closes: true) }
                 return
             case nil:
                 continue
@@ -118,60 +90,26 @@ struct TapWriter: ~Copyable {
             let start = now > due && now - due > Self.lateness ? now : due
             due = start.advanced(by: block.length)
         }
-        for case let output? in outputs where output.sink != nil {
-            put(output.converter.convert(block, gain: output.configuration.appliesVolume ? gain : 1), output)
-        }
+        for line in lines where line.isEnabled { line.outlet.write(block, volume: gain, line.claim) }
     }
 
-    private mutating func adapt(cuts: Int, enabled: [Bool]) {
+    private mutating func adapt(cuts: Int, lines: [TapLine]) {
         if cuts != self.cuts && isTimed {
-            for case let output? in outputs {
-                output.converter.reset()
-                output.sink?.discardUnread()
-            }
+            for line in self.lines { line.outlet.discardUnread(line.claim) }
             due = 0
         }
+        let old = self.lines
         self.cuts = cuts
-        self.enabled = enabled
-        for (index, output) in outputs.enumerated() {
-            guard let output, enabled.indices.contains(index) else { continue }
-            if !enabled[index] {
-                output.sink = nil
-                output.hasFailed = false
-                output.converter.reset()
-            } else if output.sink == nil && !output.hasFailed {
-                open(output, index)
-            }
+        self.lines = lines
+        for line in old where !lines.contains(where: { $0.claim == line.claim && $0.outlet === line.outlet }) {
+            line.outlet.release(line.claim, closes: false)
         }
-    }
-
-    private func open(_ output: Output, _ index: Int) {
-        do throws(PlayerError) {
-            switch output.configuration.kind {
-            case .tcp(let host, let port, _):
-                let onProblem = onProblem
-                output.sink = TCPSink(host: host, port: port) { onProblem(index, $0) }
-                return
-            case .stream(let stream): output.sink = try StreamSink(stream)
-            case .file, .fifo, .device, .null:
-                output.sink = try PCMSink(output.configuration.kind, continues: output.wasOpened)
+        for line in lines {
+            if old.contains(where: { $0.claim == line.claim && $0.outlet === line.outlet }) {
+                line.outlet.setEnabled(line.isEnabled, line.claim)
+            } else {
+                line.outlet.adopt(line.claim, isEnabled: line.isEnabled, report: line.report)
             }
-            output.wasOpened = true
-            onProblem(index, nil)
-        } catch {
-            output.hasFailed = true
-            onProblem(index, "\(error)")
-        }
-    }
-
-    private func put(_ bytes: [UInt8], _ output: Output) {
-        guard !bytes.isEmpty else { return }
-        do throws(PlayerError) {
-            try output.sink?.write(bytes, frameSize: output.converter.format.frameSize)
-        } catch {
-            output.hasFailed = true
-            output.sink = nil
-            if let index = outputs.firstIndex(where: { $0 === output }) { onProblem(index, "\(error)") }
         }
     }
 }

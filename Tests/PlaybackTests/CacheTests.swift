@@ -94,13 +94,14 @@ struct CacheTests {
         let cache = try AudioCache(directory: folder.path("cache"), transport: transport, log: .silent)
         let url = server.url
         let source = AudioSource(cacheKey: "a") { HTTPRequest(url: "\(url)/a", rangeStart: $0) }
+        let desk = cache.desk()
         weak var remembered: SparseFile?
         let gate = TestGate()
         do {
-            let song = try cache.open(source, for: one, isEager: true) { if $0 == .complete { gate.open() } }
+            let song = try desk.open(source, for: one, isEager: true) { if $0 == .complete { gate.open() } }
             remembered = song.file
             #expect(gate.wait(timeout: 10_000))
-            cache.close(song, for: one)
+            desk.close(song, for: one)
         }
         transport.shutdown()
         cache.shutdown()
@@ -128,11 +129,18 @@ struct CacheTests {
         func names() -> [String] { TemporaryFolder.names(in: cacheFolder).map { String($0.prefix(1)) } }
         #expect(poll { names() == ["b", "c", "d", "e"] })
         #expect(cache.holds(source("b")) && !cache.holds(source("a")))
-        cache.pin([source("c")])
-        let song = try cache.open(source("b"), for: one, isEager: false) { _ in }
+        // Players do not forget each other's.
+        let (desk, other) = (cache.desk(), cache.desk())
+        desk.pin([source("c")])
+        other.pin([source("d")])
+        other.pin([])
+        let song = try desk.open(source("b"), for: one, isEager: false) { _ in }
+        let again = try other.open(source("b"), for: one, isEager: false) { _ in }
+        #expect(song === again)
+        other.close(song, for: one)
         let path = folder.write("cache/f+100000.audio", [UInt8](repeating: 1, count: 100_000))
         #expect(CacheFiles.length(of: path) == 100_000)
-        cache.close(song, for: one)
+        desk.close(song, for: one)
         #expect(poll { names() == ["b", "c", "e", "f"] })
         cache.shutdown()
     }
@@ -162,12 +170,13 @@ struct CacheTests {
         let cache = try AudioCache(directory: folder.path("cache"), transport: transport, log: .silent)
         let url = server.url
         let source = AudioSource(cacheKey: "a") { HTTPRequest(url: "\(url)/a", rangeStart: $0) }
-        let song = try cache.open(source, for: one, isEager: true) { _ in }
+        let desk = cache.desk()
+        let song = try desk.open(source, for: one, isEager: true) { _ in }
         func noted() -> IntervalSet? { CacheFiles.readMap(folder.path("cache/a.map"))?.intervals }
         #expect(poll { (noted()?.count ?? 0) >= 8 << 20 })
         let map = try #require(noted())
         #expect(map.ranges.count == 1 && map.count <= song.file.monitor.withLock { $0.intervals.count })
-        cache.close(song, for: one)
+        desk.close(song, for: one)
         transport.shutdown()
         cache.shutdown()
     }

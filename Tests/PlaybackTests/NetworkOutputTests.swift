@@ -13,40 +13,6 @@ private let two = PlaybackID(2)
 struct NetworkOutputTests {
     // MARK: Raw samples over TCP
 
-    /// A listening socket, with what was received on all its connections.
-    private final class Listener {
-        let descriptor: Int32
-        let port: UInt16
-        var peer: Int32 = -1
-
-        init(port: UInt16 = 0) throws {
-            let sockets = try Socket.listen(at: "127.0.0.1", port: port)
-            descriptor = try #require(sockets.first)
-            self.port = try #require(Socket.port(of: descriptor))
-        }
-
-        deinit {
-            Socket.close(peer)
-            Socket.close(descriptor)
-        }
-
-        func accept() -> Bool {
-            poll {
-                peer = shelv_accept_nonblocking(descriptor)
-                return peer >= 0
-            }
-        }
-
-        func read(_ count: Int) -> [UInt8] {
-            var bytes: [UInt8] = []
-            _ = poll {
-                while let piece = Socket.receive(from: peer, limit: 65_536), !piece.isEmpty { bytes += piece }
-                return bytes.count >= count
-            }
-            return bytes
-        }
-    }
-
     private func tcpOutput(_ port: UInt16) throws -> OutputConfiguration {
         let format = try #require(PCMFormat("44100:16:2"))
         return OutputConfiguration(name: "snapcast", kind: .tcp(host: "127.0.0.1", port: port, format: format))
@@ -54,7 +20,7 @@ struct NetworkOutputTests {
 
     @Test func sendsSamplesToWhoListens() throws {
         let tone = Tone(441, frames: 10_000)
-        let listener = try Listener()
+        let listener = try SampleListener()
         let fixture = try PlayerFixture(outputs: [try tcpOutput(listener.port)]) { .file(tone.wav, for: $0) }
         defer { fixture.stop() }
         #expect(listener.accept())
@@ -66,7 +32,7 @@ struct NetworkOutputTests {
 
     @Test func comesBackToAServerThatWasAway() throws {
         let tone = Tone(441, frames: 20_000)
-        var listener: Listener? = try Listener()
+        var listener: SampleListener? = try SampleListener()
         let port = try #require(listener?.port)
         let fixture = try PlayerFixture(isTimed: true, outputs: [try tcpOutput(port)]) { .file(tone.wav, for: $0) }
         defer { fixture.stop() }
@@ -76,7 +42,7 @@ struct NetworkOutputTests {
         fixture.player.load(one, fixture.source("a"), at: .zero, paused: false)
         try fixture.wait { if case .output(0, .some) = $0 { true } else { false } }
         try fixture.wait { $0 == .ended(one, .endOfFile) }
-        let again = try Listener(port: port)
+        let again = try SampleListener(port: port)
         #expect(again.accept())
         fixture.player.load(two, fixture.source("a"), at: .zero, paused: false)
         try fixture.wait { $0 == .ended(two, .endOfFile) }
@@ -87,7 +53,7 @@ struct NetworkOutputTests {
     @Test(.enabled(if: RealPeer.snapcast.isWanted, "snapserver or snapclient is not installed"))
     func aSnapclientHearsTheSong() throws {
         let folder = try #require(TemporaryFolder())
-        let (source, clients) = (try freePort(), try freePort())
+        let (source, clients) = (try unusedPort(), try unusedPort())
         let place = "tcp://127.0.0.1:\(source)?name=test&mode=server&sampleformat=48000:16:2"
         let configuration = folder.write(
             "snapserver.conf",
@@ -131,12 +97,6 @@ struct NetworkOutputTests {
 
     // MARK: A stream over HTTP
 
-    private func freePort() throws -> UInt16 {
-        let socket = try #require(try Socket.listen(at: "127.0.0.1", port: 0).first)
-        defer { Socket.close(socket) }
-        return try #require(Socket.port(of: socket))
-    }
-
     private func stream(_ codec: StreamCodec, _ port: UInt16, listeners: Int = 10) throws -> OutputConfiguration {
         let stream = StreamOutput(
             host: "127.0.0.1",
@@ -153,7 +113,7 @@ struct NetworkOutputTests {
     @Test(.enabled(if: RealPeer.ffmpeg.isWanted), arguments: StreamCodec.allCases)
     func listenersHearTheSong(codec: StreamCodec) throws {
         let folder = try #require(TemporaryFolder())
-        let port = try freePort()
+        let port = try unusedPort()
         let tone = Tone(441, frames: 30 * 44_100)
         let fixture = try PlayerFixture(isTimed: true, outputs: [try stream(codec, port)]) { .file(tone.wav, for: $0) }
         defer { fixture.stop() }
@@ -174,7 +134,7 @@ struct NetworkOutputTests {
     /// A player as people have it.
     @Test(.enabled(if: RealPeer.ffplay.isWanted, "ffplay is not installed"), arguments: [StreamCodec.wave, .opus])
     func ffplayPlaysTheStream(codec: StreamCodec) throws {
-        let port = try freePort()
+        let port = try unusedPort()
         let tone = Tone(441, frames: 30 * 44_100)
         let fixture = try PlayerFixture(isTimed: true, outputs: [try stream(codec, port)]) { .file(tone.wav, for: $0) }
         defer { fixture.stop() }
@@ -194,7 +154,7 @@ struct NetworkOutputTests {
     }
 
     @Test func answersWhoAsksForSomethingElse() throws {
-        let port = try freePort()
+        let port = try unusedPort()
         let fixture = try PlayerFixture(outputs: [try stream(.wave, port, listeners: 1)]) { _ in HTTPTestResponse() }
         defer { fixture.stop() }
         try fixture.wait { $0 == .output(index: 0, problem: nil) }
@@ -231,7 +191,7 @@ struct NetworkOutputTests {
     }
 
     @Test func tellsThatThePortIsTaken() throws {
-        let taken = try Listener()
+        let taken = try SampleListener()
         let output = try stream(.wave, taken.port)
         let fixture = try PlayerFixture(outputs: [output]) { _ in HTTPTestResponse() }
         defer { fixture.stop() }

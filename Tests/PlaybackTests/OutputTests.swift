@@ -30,13 +30,14 @@ struct OutputTests {
         let folder = try #require(TemporaryFolder())
         let format = try #require(PCMFormat("44100:16:2"))
         let configuration = PlayerConfiguration(
-            outputs: [OutputConfiguration(name: "file", kind: .file(path: folder.path("out"), format: format))],
-            cacheDirectory: folder.path("cache"),
+            outputs: [
+                Outlet(OutputConfiguration(name: "file", kind: .file(path: folder.path("out"), format: format)))
+            ],
             tapLibrary: folder.path("nowhere.so")
         )
-        let transport = UnusedTransport()
+        let cache = try AudioCache(directory: folder.path("cache"), transport: UnusedTransport(), log: .silent)
         #expect(throws: PlayerError("libshelvtap.so is missing, looked for at \(folder.path("nowhere.so"))")) {
-            _ = try MPVPlayer(configuration, transport: transport, log: .silent) { _ in }
+            _ = try MPVPlayer(configuration, cache: cache, log: .silent) { _ in }
         }
     }
 

@@ -12,7 +12,10 @@ final class PlayerFixture: Sendable {
     let server: HTTPTestServer
     let player: MPVPlayer
     let transport: CurlTransport
+    let cache: AudioCache
     private let log: EventLog
+    /// Whether another fixture ends what is shared.
+    private let isGuest: Bool
 
     /// - Parameter isTimed: false plays as fast as songs decode.
     init(
@@ -38,20 +41,44 @@ final class PlayerFixture: Sendable {
         self.folder = folder
         self.server = server
         self.log = log
+        isGuest = false
         transport = try CurlTransport()
+        cache = try AudioCache(
+            directory: folder.path("cache"),
+            limit: cacheLimit,
+            transport: transport,
+            log: logging
+        )
         player = try MPVPlayer(
             PlayerConfiguration(
-                outputs: outputs ?? [file],
-                cacheDirectory: folder.path("cache"),
-                cacheLimit: cacheLimit,
+                outputs: (outputs ?? [file]).map(Outlet.init),
                 tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
                 isTimed: isTimed,
                 starvationLimit: starvationLimit,
                 stopsWithoutDevice: stopsWithoutDevice,
                 findsDevices: findsDevices
             ),
-            transport: transport,
+            cache: cache,
             log: logging
+        ) { log.append($0) }
+    }
+
+    /// Another player beside one: they share cache and server.
+    init(beside host: PlayerFixture, isTimed: Bool = false, outputs: [Outlet] = [], tapLibrary: String? = nil) throws {
+        let log = EventLog()
+        self.log = log
+        isGuest = true
+        (folder, server, transport, cache) = (host.folder, host.server, host.transport, host.cache)
+        player = try MPVPlayer(
+            PlayerConfiguration(
+                outputs: outputs,
+                takesSamples: true,
+                tapLibrary: try tapLibrary ?? Self.tapLibrary.get(),
+                isTimed: isTimed
+            ),
+            cache: cache,
+            log: .silent,
+            startsLater: true
         ) { log.append($0) }
     }
 
@@ -59,6 +86,8 @@ final class PlayerFixture: Sendable {
     func stop() {
         player.shutdown()
         _ = try? wait { $0 == .closed }
+        if isGuest { return }
+        cache.shutdown()
         server.stop()
         transport.shutdown()
     }

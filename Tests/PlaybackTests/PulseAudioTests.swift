@@ -144,9 +144,8 @@ struct PulseAudioTests {
         let number = control("load-module", "module-null-sink", words).filter(\.isNumber)
         try devices("test", "second")
         let second = OutputConfiguration.Kind.device(driver: "pulse", device: "second")
-        fixture.player.addOutput(
-            OutputConfiguration(name: "second", kind: second, enabled: false, server: pulse.server)
-        )
+        let outlet = Outlet(OutputConfiguration(name: "second", kind: second, enabled: false, server: pulse.server))
+        fixture.player.putOutput(outlet, at: 1, enabled: false)
         fixture.player.setOutput(1, enabled: true)
         fixture.player.setOutput(0, enabled: false)
         #expect(poll { control("list", "sink-inputs").contains("Sink: 1") }, "\(control("list", "sink-inputs"))")

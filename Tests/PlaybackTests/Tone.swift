@@ -26,8 +26,8 @@ struct Tone {
     }
 
     /// Noise, in which each place is unlike all others.
-    init(noise frames: Int) {
-        var numbers = SeededNumbers(seed: 1)
+    init(noise frames: Int, seed: UInt64 = 1) {
+        var numbers = SeededNumbers(seed: seed)
         samples = (0..<frames * channels).map { _ in Int16(truncatingIfNeeded: numbers.next() >> 1) / 2 }
     }
 

@@ -348,7 +348,7 @@ private final class ClientWalk {
             case .preload(let id, let name): following = (id, name)
             case .cancelPreload: following = nil
             case .stop: (playing, heard, following) = (nil, "", nil)
-            case .fetchAhead, .gain, .pause, .seek, .volume, .crossfade, .output, .addOutput, .shutdown: break
+            case .fetchAhead, .gain, .pause, .seek, .volume, .crossfade, .output, .putOutput, .shutdown: break
             }
         }
     }

@@ -15,7 +15,7 @@ final class FakePlayer: Player {
         case volume(Int)
         case crossfade(CrossfadeSettings)
         case output(Int, Bool)
-        case addOutput(String)
+        case putOutput(String?, at: Int, Bool)
         case shutdown
     }
 
@@ -65,6 +65,8 @@ final class FakePlayer: Player {
     func setVolume(_ percent: Int) { note(.volume(percent)) }
     func setCrossfade(_ settings: CrossfadeSettings) { note(.crossfade(settings)) }
     func setOutput(_ index: Int, enabled: Bool) { note(.output(index, enabled)) }
-    func addOutput(_ output: OutputConfiguration) { note(.addOutput(output.name)) }
+    func putOutput(_ outlet: Outlet?, at index: Int, enabled: Bool) {
+        note(.putOutput(outlet?.configuration.name, at: index, enabled))
+    }
     func shutdown() { note(.shutdown) }
 }

@@ -317,7 +317,8 @@ final class Partition {
         output.problem = problem
         outputs.append(output)
         let kind = OutputConfiguration.Kind.device(driver: device.driver, device: device.device)
-        player.addOutput(OutputConfiguration(name: name, kind: kind, enabled: false))
+        let outlet = Outlet(OutputConfiguration(name: name, kind: kind, enabled: false))
+        player.putOutput(outlet, at: outputs.count - 1, enabled: false)
         raise(.output)
     }
 

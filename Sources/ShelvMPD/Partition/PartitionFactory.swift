@@ -2,7 +2,6 @@ import Library
 import Logging
 import Playback
 import QueueEngine
-import SubsonicKit
 import Synchronization
 
 /// Makes partitions, each with a player, a queue and what keeps it. What they share is here.
@@ -11,8 +10,8 @@ struct PartitionFactory: Sendable {
     let store: Store
     let core: Core
     let log: Log
-    /// Brings the bytes of songs.
-    let transport: any HTTPTransport
+    /// The files of songs, which all players share.
+    let cache: AudioCache
     /// How a song of the library is fetched; nil when no server can give it.
     let source: @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?
     /// The same for a song that the library does not have yet.
@@ -24,16 +23,14 @@ struct PartitionFactory: Sendable {
         let (core, players) = (core, players)
         let player = try MPVPlayer(
             PlayerConfiguration(
-                outputs: configuration.outputs,
-                cacheDirectory: configuration.cacheDirectory + "/audio",
-                cacheLimit: configuration.cacheLimit,
+                outputs: configuration.outputs.map(Outlet.init),
                 tapLibrary: configuration.tapLibrary,
                 isTimed: configuration.isTimed,
                 starvationLimit: configuration.starvationLimit,
                 stopsWithoutDevice: configuration.stopsWithoutDevice,
                 findsDevices: configuration.findsDevices
             ),
-            transport: transport,
+            cache: cache,
             log: log
         ) { event in
             if event == .closed { players.closed() }

@@ -58,7 +58,12 @@ enum Launch {
             store: store,
             core: core,
             log: log,
-            transport: servers.audioTransport,
+            cache: try AudioCache(
+                directory: configuration.cacheDirectory + "/audio",
+                limit: configuration.cacheLimit,
+                transport: servers.audioTransport,
+                log: log
+            ),
             source: { song, library in sources.audio(song, library) },
             absentSource: { sources.audio($0) }
         )
@@ -107,6 +112,7 @@ enum Launch {
         await task?.value
         await servers.finish()
         factory.players.wait(atMost: .seconds(3))
+        factory.cache.shutdown()
         announcer?.waitForEnd(atMost: .seconds(1))
     }
 

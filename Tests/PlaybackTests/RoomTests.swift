@@ -1,0 +1,202 @@
+import CLinux
+import Glibc
+import Support
+import Testing
+
+@testable import Playback
+
+private let one = PlaybackID(1)
+private let two = PlaybackID(2)
+
+/// Several players in one process: the same files, each its own outputs, which go from one to another.
+@Suite(.serialized)
+struct RoomTests {
+    private func file(_ name: String, in folder: TemporaryFolder) throws -> Outlet {
+        let format = try #require(PCMFormat("44100:16:2"))
+        return Outlet(OutputConfiguration(name: name, kind: .file(path: folder.path(name), format: format)))
+    }
+
+    private func length(_ name: String, in folder: TemporaryFolder) -> Int64 {
+        CacheFiles.length(of: folder.path(name)) ?? 0
+    }
+
+    private static let noises = (1...3).map { Tone(noise: 2 * 44_100, seed: $0) }
+
+    private func server(_ noises: [Tone] = Self.noises) -> @Sendable (HTTPTestRequest) -> HTTPTestResponse {
+        { request in
+            let index = Int(request.path.dropFirst()) ?? 0
+            return noises.indices.contains(index) ? .file(noises[index].wav, for: request) : HTTPTestResponse(status: 404)
+        }
+    }
+
+    /// Three at once, in real time, each another song; all count their songs from 1.
+    @Test func eachPlaysItsOwnSong() throws {
+        let first = try PlayerFixture(isTimed: true, self.server())
+        defer { first.stop() }
+        let others = try ["b", "c"].map { name in
+            try PlayerFixture(beside: first, isTimed: true, outputs: [try file(name, in: first.folder)])
+        }
+        defer { for other in others { other.stop() } }
+        let all = [first] + others
+        for (index, room) in all.enumerated() {
+            room.player.load(one, first.source(String(index)), at: .zero, paused: false)
+        }
+        for room in all { try room.wait { $0 == .ended(one, .endOfFile) } }
+        for (index, name) in ["out.pcm", "b", "c"].enumerated() {
+            #expect(try first.output(name) == Self.noises[index].pcm, "\(name)")
+        }
+    }
+
+    /// The song is fetched once, and neither's end takes it from the other, though there is no room for any song.
+    @Test func thePlayersShareTheFileOfASong() throws {
+        let gates = GateBox()
+        let song = Self.noises[0]
+        let first = try PlayerFixture(cacheLimit: 0) { .file(song.wav, for: $0).interrupted(after: 100_000, by: .wait(gates.gate)) }
+        gates.set(first.server)
+        defer { first.stop() }
+        let second = try PlayerFixture(beside: first, outputs: [try file("b", in: first.folder)])
+        defer { second.stop() }
+        first.player.load(one, first.source("0", size: song.wav.count), at: .zero, paused: false)
+        second.player.load(one, first.source("0", size: song.wav.count), at: .zero, paused: false)
+        for room in [first, second] { try room.wait { $0 == .started(one) } }
+        first.player.stop()
+        try first.wait { $0 == .ended(one, .stopped) }
+        gates.gate.open()
+        try second.wait { $0 == .ended(one, .endOfFile) }
+        #expect(try first.output("b") == song.pcm)
+        #expect(first.server.requests.count == 1)
+        #expect(poll { TemporaryFolder.names(in: first.folder.path("cache")).isEmpty })
+    }
+
+    /// In the middle of two songs a file goes over to the other player. Nobody else notices, and the file has the first
+    /// song up to a border of frames and the second one from somewhere on, without a gap on either side of it.
+    @Test func anOutputThatIsMovedGoesOnAtOnce() throws {
+        let folder = try #require(TemporaryFolder())
+        let first = try PlayerFixture(isTimed: true, outputs: [], folder: folder, self.server())
+        defer { first.stop() }
+        let host = try PlayerFixture(beside: first, isTimed: true)
+        let guest = try PlayerFixture(beside: first, isTimed: true)
+        defer { for room in [host, guest] { room.stop() } }
+        let moved = try file("moved", in: folder)
+        host.player.putOutput(try file("a", in: folder), at: 0, enabled: true)
+        host.player.putOutput(moved, at: 1, enabled: true)
+        guest.player.putOutput(try file("b", in: folder), at: 0, enabled: true)
+        for (index, room) in [host, guest].enumerated() {
+            room.player.load(one, first.source(String(index)), at: .zero, paused: false)
+        }
+        #expect(poll { length("moved", in: folder) > 4 * 22_050 && length("b", in: folder) > 0 })
+        host.player.putOutput(nil, at: 1, enabled: false)
+        guest.player.putOutput(moved, at: 1, enabled: true)
+        try guest.wait { $0 == .output(index: 1, problem: nil) }
+        for room in [host, guest] { try room.wait { $0 == .ended(one, .endOfFile) } }
+        let songs = Self.noises.map(\.pcm)
+        #expect(try first.output("a") == songs[0])
+        #expect(try first.output("b") == songs[1])
+        let heard = try first.output("moved")
+        let head = zip(heard, songs[0]).prefix { $0 == $1 }.count / 4 * 4
+        #expect(head >= 4 * 22_050)
+        #expect(heard.count > head && songs[1].suffix(heard.count - head) == heard.dropFirst(head))
+        // As long as the two songs, but for how long the one began before the other.
+        #expect(abs(heard.count - songs[0].count) < 4 * 22_050, "\(heard.count)")
+    }
+
+    /// Back and forth many times, faster than anybody can follow: in the end it is where it was put last.
+    @Test func theLastMoveCounts() throws {
+        let first = try PlayerFixture(self.server())
+        defer { first.stop() }
+        let second = try PlayerFixture(beside: first)
+        defer { second.stop() }
+        let moved = try file("moved", in: first.folder)
+        for _ in 0..<200 {
+            second.player.putOutput(nil, at: 0, enabled: false)
+            first.player.putOutput(moved, at: 1, enabled: true)
+            first.player.putOutput(nil, at: 1, enabled: false)
+            second.player.putOutput(moved, at: 0, enabled: true)
+        }
+        try second.wait { $0 == .output(index: 0, problem: nil) }
+        first.player.load(one, first.source("0"), at: .zero, paused: false)
+        second.player.load(one, first.source("1"), at: .zero, paused: false)
+        for room in [first, second] { try room.wait { $0 == .ended(one, .endOfFile) } }
+        #expect(try first.output("moved") == Self.noises[1].pcm)
+        #expect(try first.output() == Self.noises[0].pcm)
+    }
+
+    /// What others are connected to stays open: a snapserver, and who listens over HTTP.
+    @Test func connectionsComeAlong() throws {
+        let listener = try SampleListener()
+        let format = try #require(PCMFormat("44100:16:2"))
+        let port = try unusedPort()
+        let connected = Outlet(
+            OutputConfiguration(name: "snapcast", kind: .tcp(host: "127.0.0.1", port: listener.port, format: format))
+        )
+        let stream = Outlet(
+            OutputConfiguration(name: "httpd", kind: .stream(StreamOutput(port: port, codec: .wave, format: format)))
+        )
+        let first = try PlayerFixture(self.server())
+        defer { first.stop() }
+        let second = try PlayerFixture(beside: first)
+        defer { second.stop() }
+        first.player.putOutput(connected, at: 1, enabled: true)
+        first.player.putOutput(stream, at: 2, enabled: true)
+        #expect(listener.accept())
+        for index in 1...2 { try first.wait { $0 == .output(index: index, problem: nil) } }
+        let browser = try Socket.connect(to: "127.0.0.1", port: port, timeout: .seconds(5)).get()
+        defer { Socket.close(browser) }
+        _ = Socket.send(Array("GET / HTTP/1.0\r\n\r\n".utf8)[...], to: browser)
+        func receive(until isEnough: @escaping ([UInt8]) -> Bool) -> [UInt8] {
+            var bytes: [UInt8] = []
+            _ = poll {
+                while let piece = Socket.receive(from: browser, limit: 65_536), !piece.isEmpty { bytes += piece }
+                return isEnough(bytes)
+            }
+            return bytes
+        }
+        #expect(receive { $0.count > 40 }.starts(with: "HTTP/1.1 200".utf8))
+        first.player.load(one, first.source("0"), at: .zero, paused: false)
+        try first.wait { $0 == .ended(one, .endOfFile) }
+        let song = Self.noises[0].pcm
+        #expect(listener.read(song.count) == song)
+        #expect(receive { $0.count >= song.count }.suffix(song.count) == song[...])
+
+        first.player.putOutput(nil, at: 1, enabled: false)
+        first.player.putOutput(nil, at: 2, enabled: false)
+        second.player.putOutput(connected, at: 0, enabled: true)
+        second.player.putOutput(stream, at: 1, enabled: true)
+        for index in 0...1 { try second.wait { $0 == .output(index: index, problem: nil) } }
+        second.player.load(one, first.source("1"), at: .zero, paused: false)
+        try second.wait { $0 == .ended(one, .endOfFile) }
+        let other = Self.noises[1].pcm
+        #expect(listener.read(other.count) == other)
+        #expect(receive { $0.count >= other.count }.suffix(other.count) == other[...])
+    }
+
+    /// A room without outputs keeps time, and hears itself from where it is when an output comes.
+    @Test func anOutputMayComeLater() throws {
+        let first = try PlayerFixture(self.server())
+        defer { first.stop() }
+        let room = try PlayerFixture(beside: first, isTimed: true)
+        defer { room.stop() }
+        room.player.load(one, first.source("0"), at: .zero, paused: false)
+        try room.wait { event in
+            if case .position(one, let position) = event { position.elapsed > .milliseconds(500) } else { false }
+        }
+        room.player.putOutput(try file("late", in: first.folder), at: 0, enabled: true)
+        try room.wait { $0 == .ended(one, .endOfFile) }
+        let heard = try first.output("late")
+        let song = Self.noises[0].pcm
+        #expect(!heard.isEmpty && heard.count < song.count && song.suffix(heard.count) == heard[...])
+    }
+
+    /// A player that is started later tells with its songs what keeps it from playing.
+    @Test func whatCannotStartTellsSo() throws {
+        let first = try PlayerFixture(self.server())
+        defer { first.stop() }
+        let room = try PlayerFixture(beside: first, tapLibrary: first.folder.path("nowhere.so"))
+        room.player.load(two, first.source("0"), at: .zero, paused: false)
+        let place = first.folder.path("nowhere.so")
+        let reason = "libshelvtap.so is missing, looked for at \(place)"
+        #expect(try room.wait { if case .failed = $0 { true } else { false } } == .failed(two, .transport(reason)))
+        room.stop()
+        #expect(room.events.last == .closed)
+    }
+}
