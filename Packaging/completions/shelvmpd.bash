@@ -10,10 +10,11 @@ _shelvmpd() {
     --print) words="example configuration manual commands" ;;
     --clear) words="songs covers all" ;;
     --rating-scale) words="10 5" ;;
-    --url | --name | --user | --password-command | --password-env | --set | --unset) return ;;
+    --url | --name | --user | --password-command | --password-env | --set | --unset | --partition) return ;;
     *)
         case ${COMP_WORDS[1]} in
-        queue | sync) words="--config --help" ;;
+        queue) words="--config --partition --help" ;;
+        sync) words="--config --help" ;;
         cache) words="--config --clear --help" ;;
         setup) words="--config $login --yes --replace --help" ;;
         doctor) words="--config --offline --help" ;;

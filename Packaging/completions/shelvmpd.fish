@@ -13,6 +13,7 @@ complete -c shelvmpd -n __fish_use_subcommand -l check-config -d 'Say whether th
 complete -c shelvmpd -n __fish_use_subcommand -l print -x -a 'example configuration manual commands' -d 'Write a document'
 complete -c shelvmpd -n __fish_use_subcommand -s V -l version -d 'Write the version'
 complete -c shelvmpd -n '__fish_seen_subcommand_from cache' -l clear -x -a 'songs covers all' -d 'Remove what the cache holds'
+complete -c shelvmpd -n '__fish_seen_subcommand_from queue' -l partition -x -d 'Whose queue'
 complete -c shelvmpd -n '__fish_seen_subcommand_from doctor' -l offline -d 'Do not ask the Subsonic servers'
 complete -c shelvmpd -n '__fish_seen_subcommand_from server' -a 'list add edit remove use test'
 complete -c shelvmpd -n '__fish_seen_subcommand_from server' -l unset -x -d 'Remove an option'

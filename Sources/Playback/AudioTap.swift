@@ -30,6 +30,8 @@ final class AudioTap: Sendable {
         var refused: UInt32?
         /// How many frames of the latest load were written.
         var taken: (load: UInt32, frames: Int) = (0, 0)
+        /// A load whose first frames are known already, from the one before it, and how many of them are still to come.
+        var known: (load: UInt32, frames: Int) = (0, 0)
         /// Samples of this load and older ones are dropped.
         var discarded: UInt32 = 0
         /// Grows with each cut.
@@ -49,6 +51,14 @@ final class AudioTap: Sendable {
             guard load != refused else { return false }
             let distance = (load &- discarded) % AudioTap.loadLimit
             return 0 < distance && distance < AudioTap.loadLimit / 2
+        }
+
+        /// A block without the frames that are known already; nil if that is all of it.
+        mutating func news(of block: SampleBlock) -> SampleBlock? {
+            guard known.frames > 0, block.load == known.load else { return block }
+            let old = min(known.frames, block.frames)
+            known.frames -= old
+            return old < block.frames ? block.part(old..<block.frames) : nil
         }
     }
 
@@ -78,6 +88,7 @@ final class AudioTap: Sendable {
                 let isIncoming = state.fade?.to == block.load
                 let waiting = isIncoming ? state.incoming.length : state.queue.length
                 if !isTimed && waiting > AudioTap.limit { return nil }
+                guard let block = state.news(of: block) else { return true }
                 if isIncoming { state.incoming.append(block) } else { state.queue.append(block) }
                 return true
             }
@@ -121,11 +132,28 @@ final class AudioTap: Sendable {
         monitor.update { state in
             state.cuts += 1
             state.discarded = load
+            state.known = (0, 0)
             if isTimed {
                 state.queue.removeAll()
                 state.incoming.removeAll()
                 state.fade = nil
             }
+        }
+    }
+
+    /// The same song is loaded again from a place before its end here: what waits is written all the same, and of the new
+    /// load only what follows it.
+    /// - Parameters:
+    ///   - old: the load so far; more of it is dropped.
+    ///   - start: where the new one begins, by the time from the old one's first sample.
+    func goOn(from old: UInt64, to new: UInt64, at start: Duration) {
+        let (old, new) = (number(of: old), number(of: new))
+        monitor.update { state in
+            state.discarded = old
+            guard let waiting = state.queue.frames(of: old) else { return }
+            let written = state.taken.load == old ? state.taken.frames : 0
+            let place = Int(clamping: start.nanoseconds / 1000 * Int64(waiting.rate) / 1_000_000)
+            state.known = (new, max(0, written + waiting.count - place))
         }
     }
 

@@ -64,14 +64,18 @@ public final class MPVPlayer: Player {
     ) throws(PlayerError) -> Parts {
         var tap: AudioTap?
         if configuration.takesSamples {
-            tap = try AudioTap(library: TapLibrary(configured: configuration.tapLibrary), isTimed: configuration.isTimed)
+            tap = try AudioTap(
+                library: TapLibrary(configured: configuration.tapLibrary),
+                isTimed: configuration.isTimed
+            )
         }
         let outputs = OutputBoard(configuration.outputs, tap: tap, isTimed: configuration.isTimed) { index, problem in
             mailbox.post(.outputProblem(index, problem))
         }
         let registry = StreamRegistry()
         let basics = MPVHandle.options(isTimed: configuration.isTimed)
-        let makeHandle: @Sendable ([(String, String)]) throws(PlayerError) -> MPVHandle = { options throws(PlayerError) in
+        let makeHandle: @Sendable ([(String, String)]) throws(PlayerError) -> MPVHandle = {
+            options throws(PlayerError) in
             try MPVHandle(options: basics + options, registry: registry) { mailbox.wake() }
         }
         do throws(PlayerError) {

@@ -34,9 +34,14 @@ extension PlayerCore {
     }
 
     /// Has libmpv play the current song from a position, in place of everything it has.
-    func start(_ slot: Slot, at position: Duration) {
+    /// - Parameter isKnown: whether the taps have what comes first, so that it is heard only by a device.
+    func start(_ slot: Slot, at position: Duration, isKnown: Bool = false) {
         if fade != nil { dropFade() }
-        outputs.tap?.cut(through: loads)
+        if isKnown {
+            outputs.tap?.goOn(from: slot.number, to: loads + 1, at: position - slot.begin)
+        } else {
+            outputs.tap?.cut(through: loads)
+        }
         let offset = offset(for: slot, at: position)
         if offset != slot.offset {
             // The old bytes may be awaited by libmpv until it gets the new ones.
@@ -206,7 +211,13 @@ extension PlayerCore {
     /// libmpv has opened another device, and decodes anew what was not yet heard. The tap must not get that twice.
     func deviceChanged() {
         guard outputs.tap != nil, let current, current.isSounding else { return }
-        start(current, at: position.elapsed(at: monotonicNow()))
+        let elapsed = position.elapsed(at: monotonicNow())
+        guard outputs.isTimed, !isInNext, fade == nil, current.stream == nil, current.outcome == nil else {
+            return start(current, at: elapsed)
+        }
+        // A whole number of frames at all usual rates.
+        let border = Duration.milliseconds(elapsed.nanoseconds / 40_000_000 * 40)
+        start(current, at: max(border, current.begin), isKnown: true)
     }
 
     static func seconds(_ duration: Duration) -> String {

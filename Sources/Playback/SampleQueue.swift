@@ -34,6 +34,12 @@ struct SampleQueue: Sendable {
     /// The block that comes next.
     var first: SampleBlock? { start < blocks.count ? blocks[start] : nil }
 
+    /// How many frames of a load there are, and their rate; nil for none.
+    func frames(of load: UInt32) -> (count: Int, rate: Int)? {
+        let mine = blocks[start...].filter { $0.load == load }
+        return mine.first.map { first in (mine.reduce(0) { $0 + $1.frames }, first.rate) }
+    }
+
     mutating func append(_ block: SampleBlock) {
         guard block.frames > 0, block.rate > 0 else { return }
         blocks.append(block)

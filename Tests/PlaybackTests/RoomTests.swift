@@ -20,12 +20,20 @@ struct RoomTests {
         CacheFiles.length(of: folder.path(name)) ?? 0
     }
 
+    /// Where two sounds part, in words; nil where they are the same.
+    private func difference(_ heard: [UInt8], _ expected: [UInt8]) -> String? {
+        if heard == expected { return nil }
+        let head = zip(heard, expected).prefix { $0 == $1 }.count
+        return "\(heard.count) bytes for \(expected.count), the first \(head) are the same"
+    }
+
     private static let noises = (1...3).map { Tone(noise: 2 * 44_100, seed: $0) }
 
     private func server(_ noises: [Tone] = Self.noises) -> @Sendable (HTTPTestRequest) -> HTTPTestResponse {
         { request in
             let index = Int(request.path.dropFirst()) ?? 0
-            return noises.indices.contains(index) ? .file(noises[index].wav, for: request) : HTTPTestResponse(status: 404)
+            return noises.indices.contains(index)
+                ? .file(noises[index].wav, for: request) : HTTPTestResponse(status: 404)
         }
     }
 
@@ -43,7 +51,7 @@ struct RoomTests {
         }
         for room in all { try room.wait { $0 == .ended(one, .endOfFile) } }
         for (index, name) in ["out.pcm", "b", "c"].enumerated() {
-            #expect(try first.output(name) == Self.noises[index].pcm, "\(name)")
+            #expect(try difference(first.output(name), Self.noises[index].pcm) == nil, "\(name)")
         }
     }
 
@@ -51,19 +59,21 @@ struct RoomTests {
     @Test func thePlayersShareTheFileOfASong() throws {
         let gates = GateBox()
         let song = Self.noises[0]
-        let first = try PlayerFixture(cacheLimit: 0) { .file(song.wav, for: $0).interrupted(after: 100_000, by: .wait(gates.gate)) }
+        let first = try PlayerFixture(cacheLimit: 0) {
+            .file(song.wav, for: $0).interrupted(after: 100_000, by: .wait(gates.gate))
+        }
         gates.set(first.server)
         defer { first.stop() }
         let second = try PlayerFixture(beside: first, outputs: [try file("b", in: first.folder)])
         defer { second.stop() }
         first.player.load(one, first.source("0", size: song.wav.count), at: .zero, paused: false)
         second.player.load(one, first.source("0", size: song.wav.count), at: .zero, paused: false)
-        for room in [first, second] { try room.wait { $0 == .started(one) } }
+        for room in [first, second] { try room.wait { if case .starving = $0 { true } else { false } } }
         first.player.stop()
         try first.wait { $0 == .ended(one, .stopped) }
         gates.gate.open()
         try second.wait { $0 == .ended(one, .endOfFile) }
-        #expect(try first.output("b") == song.pcm)
+        #expect(try difference(first.output("b"), song.pcm) == nil)
         #expect(first.server.requests.count == 1)
         #expect(poll { TemporaryFolder.names(in: first.folder.path("cache")).isEmpty })
     }
@@ -90,8 +100,8 @@ struct RoomTests {
         try guest.wait { $0 == .output(index: 1, problem: nil) }
         for room in [host, guest] { try room.wait { $0 == .ended(one, .endOfFile) } }
         let songs = Self.noises.map(\.pcm)
-        #expect(try first.output("a") == songs[0])
-        #expect(try first.output("b") == songs[1])
+        #expect(try difference(first.output("a"), songs[0]) == nil)
+        #expect(try difference(first.output("b"), songs[1]) == nil)
         let heard = try first.output("moved")
         let head = zip(heard, songs[0]).prefix { $0 == $1 }.count / 4 * 4
         #expect(head >= 4 * 22_050)
@@ -117,8 +127,8 @@ struct RoomTests {
         first.player.load(one, first.source("0"), at: .zero, paused: false)
         second.player.load(one, first.source("1"), at: .zero, paused: false)
         for room in [first, second] { try room.wait { $0 == .ended(one, .endOfFile) } }
-        #expect(try first.output("moved") == Self.noises[1].pcm)
-        #expect(try first.output() == Self.noises[0].pcm)
+        #expect(try difference(first.output("moved"), Self.noises[1].pcm) == nil)
+        #expect(try difference(first.output(), Self.noises[0].pcm) == nil)
     }
 
     /// What others are connected to stays open: a snapserver, and who listens over HTTP.
@@ -129,7 +139,7 @@ struct RoomTests {
         let connected = Outlet(
             OutputConfiguration(name: "snapcast", kind: .tcp(host: "127.0.0.1", port: listener.port, format: format))
         )
-        let stream = Outlet(
+        let httpd = Outlet(
             OutputConfiguration(name: "httpd", kind: .stream(StreamOutput(port: port, codec: .wave, format: format)))
         )
         let first = try PlayerFixture(self.server())
@@ -137,37 +147,37 @@ struct RoomTests {
         let second = try PlayerFixture(beside: first)
         defer { second.stop() }
         first.player.putOutput(connected, at: 1, enabled: true)
-        first.player.putOutput(stream, at: 2, enabled: true)
+        first.player.putOutput(httpd, at: 2, enabled: true)
         #expect(listener.accept())
         for index in 1...2 { try first.wait { $0 == .output(index: index, problem: nil) } }
         let browser = try Socket.connect(to: "127.0.0.1", port: port, timeout: .seconds(5)).get()
         defer { Socket.close(browser) }
         _ = Socket.send(Array("GET / HTTP/1.0\r\n\r\n".utf8)[...], to: browser)
-        func receive(until isEnough: @escaping ([UInt8]) -> Bool) -> [UInt8] {
-            var bytes: [UInt8] = []
-            _ = poll {
-                while let piece = Socket.receive(from: browser, limit: 65_536), !piece.isEmpty { bytes += piece }
-                return isEnough(bytes)
+        var stream: [UInt8] = []
+        func hears(_ isThere: ([UInt8]) -> Bool) -> Bool {
+            poll {
+                while let piece = Socket.receive(from: browser, limit: 65_536), !piece.isEmpty { stream += piece }
+                return isThere(stream)
             }
-            return bytes
         }
-        #expect(receive { $0.count > 40 }.starts(with: "HTTP/1.1 200".utf8))
+        #expect(hears { $0.count > 40 && $0.starts(with: "HTTP/1.1 200".utf8) })
         first.player.load(one, first.source("0"), at: .zero, paused: false)
         try first.wait { $0 == .ended(one, .endOfFile) }
         let song = Self.noises[0].pcm
-        #expect(listener.read(song.count) == song)
-        #expect(receive { $0.count >= song.count }.suffix(song.count) == song[...])
+        #expect(difference(listener.read(song.count), song) == nil)
+        #expect(hears { $0.count > song.count && $0.suffix(song.count) == song[...] })
 
         first.player.putOutput(nil, at: 1, enabled: false)
         first.player.putOutput(nil, at: 2, enabled: false)
         second.player.putOutput(connected, at: 0, enabled: true)
-        second.player.putOutput(stream, at: 1, enabled: true)
+        second.player.putOutput(httpd, at: 1, enabled: true)
         for index in 0...1 { try second.wait { $0 == .output(index: index, problem: nil) } }
         second.player.load(one, first.source("1"), at: .zero, paused: false)
         try second.wait { $0 == .ended(one, .endOfFile) }
         let other = Self.noises[1].pcm
-        #expect(listener.read(other.count) == other)
-        #expect(receive { $0.count >= other.count }.suffix(other.count) == other[...])
+        #expect(difference(listener.read(other.count), other) == nil)
+        let both = song + other
+        #expect(hears { $0.count > both.count && $0.suffix(both.count) == both[...] })
     }
 
     /// A room without outputs keeps time, and hears itself from where it is when an output comes.
@@ -185,6 +195,25 @@ struct RoomTests {
         let heard = try first.output("late")
         let song = Self.noises[0].pcm
         #expect(!heard.isEmpty && heard.count < song.count && song.suffix(heard.count) == heard[...])
+    }
+
+    /// A device that goes and comes back is opened anew, and libmpv decodes again; files and the like get each sample once.
+    @Test func aDeviceThatIsMovedIsNoGapForOthers() throws {
+        let folder = try #require(TemporaryFolder())
+        let first = try PlayerFixture(isTimed: true, outputs: [], folder: folder, self.server())
+        defer { first.stop() }
+        let room = try PlayerFixture(beside: first, isTimed: true)
+        defer { room.stop() }
+        let device = Outlet(OutputConfiguration(name: "device", kind: .device(driver: "null", device: "x")))
+        room.player.putOutput(try file("a", in: folder), at: 0, enabled: true)
+        room.player.putOutput(device, at: 1, enabled: true)
+        room.player.load(one, first.source("0"), at: .zero, paused: false)
+        #expect(poll { length("a", in: folder) > 4 * 22_050 })
+        room.player.putOutput(nil, at: 1, enabled: false)
+        #expect(poll { length("a", in: folder) > 4 * 44_100 })
+        room.player.putOutput(device, at: 1, enabled: true)
+        try room.wait { $0 == .ended(one, .endOfFile) }
+        #expect(try difference(first.output("a"), Self.noises[0].pcm) == nil)
     }
 
     /// A player that is started later tells with its songs what keeps it from playing.

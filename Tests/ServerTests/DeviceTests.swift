@@ -25,9 +25,11 @@ struct DeviceTests {
         // Its name is taken.
         let second = ["outputname: test (pulse/hall)", "plugin: pulse", "outputenabled: 0"]
         #expect(try names(client) == configured + kitchen + second)
-        #expect(server.player.takeCalls() == [
+        #expect(
+            server.player.takeCalls() == [
                 .putOutput("Kitchen", at: 1, false), .putOutput("test (pulse/hall)", at: 2, false),
-            ])
+            ]
+        )
 
         // One that goes keeps its place.
         server.player.report(.devices([hall]))

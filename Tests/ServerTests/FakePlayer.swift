@@ -1,6 +1,8 @@
 import Playback
 import Synchronization
 
+@testable import ShelvMPD
+
 /// A player that plays nothing: it writes down what it is told, and reports what the test says.
 final class FakePlayer: Player {
     enum Call: Equatable {
@@ -69,4 +71,27 @@ final class FakePlayer: Player {
         note(.putOutput(outlet?.configuration.name, at: index, enabled))
     }
     func shutdown() { note(.shutdown) }
+}
+
+/// The players of all partitions, by the partition's name.
+final class FakePlayers: Sendable {
+    private let table = Mutex<[String: FakePlayer]>([:])
+
+    /// The one of the partition that has the name now, or had it last.
+    subscript(name: String) -> FakePlayer {
+        table.withLock { table in
+            if let player = table[name] { return player }
+            let player = FakePlayer()
+            table[name] = player
+            return player
+        }
+    }
+
+    /// Makes the player of a new partition; what it is told to report goes to the core.
+    func make(_ id: PartitionID, _ core: Core) -> FakePlayer {
+        let player = FakePlayer()
+        player.connect { event in core.post { $0.take(event, of: id) } }
+        table.withLock { $0[id.name] = player }
+        return player
+    }
 }

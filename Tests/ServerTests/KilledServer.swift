@@ -23,7 +23,8 @@ final class KilledServer: Sendable {
         return path.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/shelvmpd"
     }
 
-    init?() async throws {
+    /// - Parameter outputs: names of silent outputs.
+    init?(outputs: [String] = ["null"]) async throws {
         let sound = Self.silence(seconds: 600)
         guard let folder = TemporaryFolder(),
             let audio = HTTPTestServer({ request in
@@ -69,11 +70,8 @@ final class KilledServer: Sendable {
                 user "u"
                 password "p"
             }
-            audio_output {
-                type "null"
-                name "null"
-            }
             """
+                + outputs.map { "\naudio_output {\n    type \"null\"\n    name \"\($0)\"\n}" }.joined()
         )
     }
 

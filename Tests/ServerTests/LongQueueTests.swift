@@ -134,8 +134,7 @@ import Testing
         client = try server.client()
         #expect(try client.ask("plchangesposid 0") == ids)
         let reading = clock.now
-        _ = try await SavedPartition.load(
-            "default",
+        _ = try await SavedPartitions.load(
             from: server.store,
             library: try #require(server.onCore { $0.library }),
             log: .silent

@@ -65,7 +65,7 @@ import Testing
     @Test func theQueueGoesOnWithWhatTheServerNames() async throws {
         let remote = ScriptedListener()
         remote.setSimilar(["a", "k", "unknown", "l", "k", "m"], to: "ar-1")
-        let (server, _) = try await Self.server(remote) { $0.infinitePlay = InfinitePlay($0) }
+        let (server, _) = try await Self.server(remote) { $0.playOn() }
         defer { server.kill() }
         #expect(try server.ask("add a"))
         #expect(try server.ask("play"))
@@ -81,7 +81,7 @@ import Testing
     @Test(arguments: ["repeat 1", "single 1"])
     func notWhereSomethingElseIsWanted(_ option: String) async throws {
         let remote = ScriptedListener()
-        let (server, _) = try await Self.server(remote) { $0.infinitePlay = InfinitePlay($0) }
+        let (server, _) = try await Self.server(remote) { $0.playOn() }
         defer { server.kill() }
         for command in [option, "add a", "play"] { #expect(try server.ask(command)) }
         #expect(remote.calls.isEmpty)
@@ -93,7 +93,7 @@ import Testing
 
     @Test func aUserQueueStaysLast() async throws {
         let remote = ScriptedListener()
-        let (server, _) = try await Self.server(remote) { $0.infinitePlay = InfinitePlay($0) }
+        let (server, _) = try await Self.server(remote) { $0.playOn() }
         defer { server.kill() }
         for command in ["add a", "add b", "add c", "add d", "play", "add z"] { #expect(try server.ask(command)) }
         #expect(try server.ask("next"))

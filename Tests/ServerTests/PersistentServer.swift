@@ -11,7 +11,9 @@ import Synchronization
 /// A whole server with a store in a folder; made again on the same folder it is the next start.
 final class PersistentServer: Sendable {
     let port: Int
-    let player = FakePlayer()
+    let players = FakePlayers()
+    /// That of the default partition.
+    var player: FakePlayer { players["default"] }
     let core: Core
     let store: Store
     private let library: LibrarySnapshot
@@ -35,34 +37,30 @@ final class PersistentServer: Sendable {
     ) async throws {
         library = try Self.library(records, isComplete: isComplete, serverID: serverID, formerURIs)
         store = try Store(path: folder.path("store.sqlite"), log: log)
-        let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
+        let saved = try await SavedPartitions.load(from: store, library: library, log: log)
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
         port = listener.port ?? 0
         let core = try Core()
         self.core = core
-        thread = TestThread { [player, store, library] in
+        var configuration = Configuration()
+        configuration.songsAhead = 0
+        configuration.queueMode = mode
+        configuration.restorePaused = pauses
+        configuration.findsDevices = findsDevices
+        thread = TestThread { [players, store, library, configuration] in
             try? core.run { core in
                 let songs = SongTable(library: library, restoring: saved.songs)
-                let rules = QueueConfiguration(mode: mode)
-                let partition = Partition(
-                    name: "default",
-                    queue: saved.archive.map { Queue($0, configuration: rules, seed: 1) }
-                        ?? Queue(configuration: rules, seed: 1),
-                    player: player,
+                let factory = PartitionFactory(
+                    configuration,
                     outputs: outputs,
-                    volume: 100,
-                    songs: songs,
+                    store: store,
+                    core: core,
                     log: .silent,
                     source: { song, library in Self.source(library.songID(song)) },
-                    schedule: { delay, action in
-                        core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
-                    }
+                    absentSource: { Self.source($0.songID) },
+                    makePlayer: { id, _, _ in players.make(id, core) }
                 )
-                partition.findsDevices = findsDevices
-                partition.absentSource = { Self.source($0.songID) }
-                let writer = QueueWriter(store, partition: "default", saved: saved)
-                partition.saver = PartitionSaver(partition, writer) { core.post($0) }
-                partition.restore(saved, pauses: pauses)
+                let (partition, others) = try factory.restore(saved, songs)
                 let server = Server(
                     core: core,
                     configuration: Configuration(),
@@ -72,11 +70,11 @@ final class PersistentServer: Sendable {
                     partition: partition,
                     access: AccessRules(Configuration())
                 )
+                server.open(others, by: factory, saved.plan)
                 try server.listen(listener)
                 return server
             }
         }
-        player.connect { event in core.post { $0.defaultPartition.handle(event) } }
     }
 
     private static func source(_ songID: String) -> AudioSource {
@@ -125,7 +123,9 @@ final class PersistentServer: Sendable {
 
     /// Waits until the store has what the clients have done.
     func settle() -> Bool {
-        waitUntil(milliseconds: 20_000) { self.onCore { $0.defaultPartition.saver?.isUpToDate == true } == true }
+        waitUntil(milliseconds: 20_000) {
+            self.onCore { $0.partitions.allSatisfy { $0.saver?.isUpToDate == true } } == true
+        }
     }
 
     /// Ends in order.

@@ -11,13 +11,16 @@ import Synchronization
 /// A whole server on a port of its own, with a library from memory and a player that plays nothing.
 final class TestServer: Sendable {
     let port: Int
-    let player = FakePlayer()
+    let players = FakePlayers()
+    /// That of the default partition.
+    var player: FakePlayer { players["default"] }
     let core: Core
     private let thread: TestThread?
 
     init(
         _ records: [SongRecord] = LibraryFixture.records,
         covers: CoverRecipe? = nil,
+        outputs: [OutputState] = [OutputState(name: "test", plugin: "null", isEnabled: true, isDevice: true)],
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         var configuration = Configuration()
@@ -32,24 +35,15 @@ final class TestServer: Sendable {
         try FileLimit.raise()
         let core = try Core()
         self.core = core
-        let player = player
+        let players = players
         thread = TestThread { [configuration] in
             try? core.run { core in
                 let songs = SongTable(library: library)
-                let partition = Partition(
-                    name: "default",
-                    queue: Queue(
-                        configuration: QueueConfiguration(
-                            mode: configuration.queueMode,
-                            jump: configuration.jump,
-                            maximumLength: configuration.maxPlaylistLength
-                        ),
-                        seed: 1
-                    ),
-                    player: player,
-                    outputs: [OutputState(name: "test", plugin: "null", isEnabled: true, isDevice: true)],
-                    volume: 100,
-                    songs: songs,
+                let factory = PartitionFactory(
+                    configuration,
+                    outputs: outputs,
+                    store: nil,
+                    core: core,
                     log: .silent,
                     source: { song, library in
                         AudioSource(
@@ -57,11 +51,10 @@ final class TestServer: Sendable {
                             duration: library.duration(song).map { .milliseconds(Int64($0)) }
                         ) { _ in HTTPRequest(url: "http://127.0.0.1/") }
                     },
-                    schedule: { delay, action in
-                        core.post { _ = $0.timers.schedule(at: .now.advanced(by: delay), action) }
-                    }
+                    absentSource: { _ in nil },
+                    makePlayer: { id, _, _ in players.make(id, core) }
                 )
-                partition.songsAhead = configuration.songsAhead
+                let partition = try factory.make(PartitionPlan.defaultName, songs, isFirst: true)
                 let server = Server(
                     core: core,
                     configuration: configuration,
@@ -71,6 +64,7 @@ final class TestServer: Sendable {
                     partition: partition,
                     access: AccessRules(configuration)
                 )
+                server.open([], by: factory, PartitionPlan())
                 server.covers = covers?.make(core)
                 server.marks = MarkKeeper(hasFavorites: configuration.showsFavorites)
                 server.showFavorites()
@@ -78,7 +72,6 @@ final class TestServer: Sendable {
                 return server
             }
         }
-        player.connect { event in core.post { $0.defaultPartition.handle(event) } }
     }
 
     deinit {

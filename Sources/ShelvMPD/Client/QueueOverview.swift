@@ -18,8 +18,12 @@ struct QueueOverview: Sendable, Equatable {
     var status: [String: String]
 
     /// Asks the server that runs by a configuration.
-    static func fetch(by configuration: Configuration) throws(ServerConnectionError) -> QueueOverview {
+    /// - Parameter partition: whose queue; nil for that of the default partition.
+    static func fetch(by configuration: Configuration, _ partition: String? = nil) throws(ServerConnectionError)
+        -> QueueOverview
+    {
         let connection = try ServerConnection(configuration, allowing: .read)
+        if let partition { _ = try connection.ask("partition \(ServerConnection.quoted(partition))") }
         let rows = try connection.ask("shelv_queue")
         return QueueOverview(reply: rows, status: try connection.ask("status"))
     }

@@ -28,6 +28,7 @@ struct CommandTable: Sendable {
         StickerCommands.rows,
         ConnectionCommands.rows,
         OutputCommands.rows,
+        PartitionCommands.rows,
         ReflectionCommands.rows,
         ChannelCommands.rows,
     ])

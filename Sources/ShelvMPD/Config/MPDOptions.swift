@@ -33,7 +33,7 @@ enum MPDOptions {
         "libmpv decodes and filters": ["decoder", "resampler", "filter", "archive_plugin", "playlist_plugin"],
         "the sound comes from Subsonic servers": ["input", "input_cache"],
         "the music comes from Subsonic servers": ["database", "neighbors"],
-        "there is one partition": ["partition"],
+        "clients make partitions, and they are kept": ["partition"],
     ])
 
     /// Why an option of a block `audio_output` is not used, by its name.

@@ -4,7 +4,8 @@ import MPDProtocol
 import QueueEngine
 import SubsonicKit
 
-/// Lets the music go on: before the queue runs out, songs that go with its last one are added. Owned by the core.
+/// Lets the music of a partition go on: before the queue runs out, songs that go with its last one are added. Owned by the
+/// partition.
 ///
 /// Not while `repeat` or `single` say what comes, nor when nothing plays: a queue that was emptied stays empty.
 final class InfinitePlay {
@@ -16,7 +17,7 @@ final class InfinitePlay {
     static let window = 300
 
     private unowned let server: Server
-    private let partition: Partition
+    private unowned let partition: Partition
     private let log: Log
     private var isUnderWay = false
     /// After a try that brought nothing, there is no other before that, for the same song.
@@ -24,10 +25,10 @@ final class InfinitePlay {
     /// What was added lately, the last one last; lives on when `consume` takes it out of the queue.
     private var recent: [SongKey] = []
 
-    init(_ server: Server, log: Log = .silent) {
+    init(_ partition: Partition, of server: Server, log: Log = .silent) {
         self.server = server
+        self.partition = partition
         self.log = log
-        partition = server.defaultPartition
         partition.queueObservers.append { [unowned self] in look() }
     }
 
@@ -47,14 +48,14 @@ final class InfinitePlay {
         guard isWanted, !isUnderWay, let seed = seed() else { return }
         if let fruitless, fruitless.song == seed.key, Instant.now < fruitless.until { return }
         isUnderWay = true
-        let (core, workers, library) = (server.core, server.workers, server.library)
+        let (core, workers, library, id) = (server.core, server.workers, server.library, partition.id)
         let excluded = excluded()
         let local = LocalSimilar(seed.song, in: library)
         SimilarSongs.ask(SimilarTo(seed.song, isArtist: true, in: library), of: server) { ids in
             workers.submit {
                 var generator = SystemRandomNumberGenerator()
                 let songs = Self.choose(ids, local, excluded, using: &generator)
-                core.post { $0.infinitePlay?.take(songs, of: library, for: seed.key) }
+                core.post { $0.partition(id)?.infinitePlay?.take(songs, of: library, for: seed.key) }
             }
         }
     }
@@ -121,7 +122,10 @@ final class InfinitePlay {
     private func take(_ songs: [SongIndex], of library: LibrarySnapshot, for seed: SongKey) {
         if partition.owner != nil {
             // In the middle of a client's list.
-            partition.later(.milliseconds(100)) { $0.infinitePlay?.take(songs, of: library, for: seed) }
+            let id = partition.id
+            partition.later(.milliseconds(100)) { server in
+                server.partition(id)?.infinitePlay?.take(songs, of: library, for: seed)
+            }
             return
         }
         isUnderWay = false
@@ -134,5 +138,12 @@ final class InfinitePlay {
         recent = Array((recent + keys).suffix(Self.window))
         log.info("The queue goes on with \(keys.count) songs")
         _ = try? partition.add { queue throws(QueueError) in try queue.continues(with: keys) }
+    }
+}
+
+extension Server {
+    /// Lets the music go on in all partitions.
+    func playOn(log: Log = .silent) {
+        equipPartitions { [unowned self] in $0.infinitePlay = InfinitePlay($0, of: self, log: log) }
     }
 }

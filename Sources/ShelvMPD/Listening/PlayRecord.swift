@@ -37,7 +37,12 @@ struct PlayRecord: Sendable, Equatable {
     /// The name under which a partition's play stands among the settings.
     private static func name(_ partition: String) -> String { "play:\(partition)" }
 
-    /// The play that was under way when the last run ended. On the store's thread, as all below.
+    /// Forgets a partition's play. On the store's thread, as all below.
+    static func erase(_ partition: String, from database: Database) throws(StoreError) {
+        try database.run("DELETE FROM setting WHERE name = ?", .text(name(partition)))
+    }
+
+    /// The play that was under way when the last run ended.
     static func load(_ partition: String, from database: Database) throws(StoreError) -> PlayRecord? {
         try database.value("SELECT value FROM setting WHERE name = ?", .text(name(partition)))?.text.flatMap {
             PlayRecord($0)

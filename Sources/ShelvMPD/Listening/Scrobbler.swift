@@ -24,7 +24,8 @@ final class Scrobbler {
     private(set) var waiting: [Waiting]
     /// Plays up to this one may have been sent without an answer.
     private var uncertainThrough: Int64
-    private var sounding: Sounding?
+    /// What can be heard and was not told yet: at most one for each partition.
+    private var sounding: [(room: PartitionID, sounding: Sounding)] = []
     private var perform: ((ScrobbleJob) -> Void)?
     let pace = DeliveryPace()
     /// How often the server has refused the play that is the next one.
@@ -87,13 +88,16 @@ final class Scrobbler {
         pace.soon()
     }
 
-    /// What can be heard has changed. Only the latest is told, and only a server that can be reached.
-    func sounds(_ sounding: Sounding) {
+    /// What can be heard in a partition has changed. Only the latest is told, and only a server that can be reached.
+    func sounds(_ latest: Sounding, in room: PartitionID) {
         guard isEnabled, pace.failures == 0 else { return }
-        var sounding = sounding
-        // Nobody has been told of its beginning yet.
-        if let former = self.sounding, former.isNew, former.songID == sounding.songID { sounding.isNew = true }
-        self.sounding = sounding
+        var latest = latest
+        if let index = sounding.firstIndex(where: { $0.room == room }) {
+            let former = sounding.remove(at: index).sounding
+            // Nobody has been told of its beginning yet.
+            if former.isNew, former.songID == latest.songID { latest.isNew = true }
+        }
+        sounding.append((room, latest))
         pace.soon()
     }
 
@@ -107,10 +111,9 @@ final class Scrobbler {
 
     private func next() {
         guard isEnabled, let perform else { return }
-        if let sounding {
-            self.sounding = nil
+        if !sounding.isEmpty {
             pace.began()
-            return perform(.sounding(sounding))
+            return perform(.sounding(sounding.removeFirst().sounding))
         }
         let ready = waiting.prefix(Self.batch).prefix { $0.isKept }
         guard !ready.isEmpty, pace.isTime() else { return }
@@ -155,7 +158,7 @@ final class Scrobbler {
     }
 
     private func failed(_ error: SubsonicError) {
-        sounding = nil
+        sounding = []
         let line = "Cannot tell the server what was played: \(error); again in \(pace.failed(error)) s"
         if pace.failures == 1 { log.notice(line) } else { log.info(line) }
     }

@@ -11,7 +11,8 @@ extension Server {
             keep(play, of: partition)
             guard let (scrobbler, songID) = scrobbler(of: play) else { return }
             scrobbler.sounds(
-                Sounding(songID: songID, start: play.start ?? 0, state: .playing, position: 0, isNew: true)
+                Sounding(songID: songID, start: play.start ?? 0, state: .playing, position: 0, isNew: true),
+                in: partition.id
             )
         case .heard(let play): keep(play, of: partition)
         case .paced(let play, let elapsed, let advances):
@@ -24,10 +25,11 @@ extension Server {
                     state: advances ? .playing : .paused,
                     position: elapsed.milliseconds,
                     isNew: false
-                )
+                ),
+                in: partition.id
             )
         case .due(let play): due(play, in: partition)
-        case .left(let play, let isSkip): left(play, isSkip: isSkip)
+        case .left(let play, let isSkip): left(play, in: partition, isSkip: isSkip)
         }
     }
 
@@ -45,7 +47,7 @@ extension Server {
         for observer in playObservers { observer.songWasPlayed(song, at: start) }
     }
 
-    private func left(_ play: PlayTracker.Play, isSkip: Bool) {
+    private func left(_ play: PlayTracker.Play, in partition: Partition, isSkip: Bool) {
         guard let song = song(of: play) else { return }
         if let (scrobbler, songID) = scrobbler(of: play) {
             scrobbler.sounds(
@@ -55,7 +57,8 @@ extension Server {
                     state: .stopped,
                     position: play.watch.heardSoFar.milliseconds,
                     isNew: false
-                )
+                ),
+                in: partition.id
             )
         }
         guard isSkip else { return }

@@ -4,18 +4,31 @@ import MPDProtocol
 import Playback
 import QueueEngine
 
+/// Tells a partition from others, and from earlier ones of the same name.
+struct PartitionID: Hashable, Sendable {
+    let name: String
+    let generation: UInt64
+
+    init(_ name: String, generation: UInt64 = 0) {
+        self.name = name
+        self.generation = generation
+    }
+}
+
 /// A room: a queue and the player that plays it, with volume and outputs.
 ///
 /// `apply` is the only place that carries out what the queue wants of the player and turns changes into idle events;
 /// `PartitionPlayback.swift` takes what the player reports. Owned by the core.
 final class Partition {
-    let name: String
+    let id: PartitionID
     let player: any Player
     let songs: SongTable
     let log: Log
     private(set) var queue: Queue
-    private(set) var volume: Int
-    private(set) var outputs: [OutputState]
+    /// 0...100; changed by `setVolume`.
+    var volume: Int
+    /// Changed by what `PartitionOutputs.swift` has.
+    var outputs: [OutputState]
     private(set) var sound = SoundSettings()
 
     /// The client whose command list has the partition for itself.
@@ -45,6 +58,8 @@ final class Partition {
     var queueObservers: [() -> Void] = []
     /// Follows how much is heard of each song.
     let plays = PlayTracker()
+    /// Lets the music go on when the queue runs out; nil where it shall end.
+    var infinitePlay: InfinitePlay?
     /// How long songs have sounded since the start, without the present one.
     var heard = Duration.zero
 
@@ -57,7 +72,7 @@ final class Partition {
     ///   - source: how a song's bytes are fetched, or nil when no server can give them.
     ///   - schedule: runs something on the core after a while.
     init(
-        name: String,
+        id: PartitionID,
         queue: Queue,
         player: any Player,
         outputs: [OutputState],
@@ -67,7 +82,7 @@ final class Partition {
         source: @escaping (SongIndex, LibrarySnapshot) -> AudioSource?,
         schedule: @escaping (Duration, @escaping @Sendable (Server) -> Void) -> Void
     ) {
-        self.name = name
+        self.id = id
         self.queue = queue
         self.player = player
         self.outputs = outputs
@@ -77,6 +92,9 @@ final class Partition {
         makeSource = source
         self.schedule = schedule
     }
+
+    /// What clients call it.
+    var name: String { id.name }
 
     // MARK: Edits
 
@@ -256,95 +274,13 @@ final class Partition {
     /// through, and the core is not in the middle of an edit then.
     func fail(_ entry: EntryID, _ message: String) {
         setError(message, isTransient: false)
-        schedule(.milliseconds(500)) { [name] server in server.partition(named: name)?.passOver(entry) }
+        schedule(.milliseconds(500)) { [id] server in server.partition(id)?.passOver(entry) }
     }
 
     private func passOver(_ entry: EntryID) {
         guard queue.currentID == entry, queue.state != .stopped else { return }
         report { $0.permanentlyFailed(entry) }
     }
-
-    // MARK: Volume and outputs
-
-    /// What `status` shows, or nil when no output has a volume.
-    var shownVolume: Int? { outputs.contains { $0.isEnabled && $0.hasVolume } ? volume : nil }
-
-    /// - Parameter percent: 0...100.
-    func setVolume(_ percent: Int) {
-        volume = percent
-        player.setVolume(percent)
-        saver?.noteChange()
-    }
-
-    /// Of the devices one plays at a time: who turns one on turns the others off.
-    func setOutput(_ index: Int, enabled: Bool) {
-        guard outputs.indices.contains(index), outputs[index].isEnabled != enabled else { return }
-        if enabled, outputs[index].isDevice {
-            for other in outputs.indices where outputs[other].isDevice { setOutput(other, enabled: false) }
-        }
-        outputs[index].isEnabled = enabled
-        player.setOutput(index, enabled: enabled)
-        raise([.output, .mixer])
-        saver?.noteChange()
-    }
-
-    /// Notes that an output works, or why it does not.
-    func setOutputProblem(_ index: Int, _ problem: String?) {
-        guard outputs.indices.contains(index), outputs[index].problem != problem else { return }
-        let output = outputs[index]
-        outputs[index].problem = problem
-        if let problem { log.notice("Output \(output.name): \(problem)") }
-        raise(.output)
-        guard output.isDevice else { return }
-        // As MPD, whose clients show it; gone when the device is back, unless something else is told by then.
-        if let problem {
-            setError("\(output.name): \(problem)", isTransient: false)
-        } else if let old = output.problem, errorMessage?.text == "\(output.name): \(old)" {
-            clearError()
-            raise(.player)
-        }
-    }
-
-    /// Adds an output for a device, off; it keeps its place from then on.
-    func addDevice(_ device: AudioDevice, problem: String? = nil) {
-        // Names are what `shelvmpd.conf` and the store call outputs by.
-        let isTaken = outputs.contains { $0.name == device.description }
-        let name = isTaken ? "\(device.description) (\(device.name))" : device.description
-        var output = OutputState(name: name, plugin: device.driver, isEnabled: false)
-        output.isDevice = true
-        output.device = device.name
-        output.found = device
-        output.problem = problem
-        outputs.append(output)
-        let kind = OutputConfiguration.Kind.device(driver: device.driver, device: device.device)
-        let outlet = Outlet(OutputConfiguration(name: name, kind: kind, enabled: false))
-        player.putOutput(outlet, at: outputs.count - 1, enabled: false)
-        raise(.output)
-    }
-
-    /// Takes what the machine has to play on now.
-    func devicesAre(_ devices: [AudioDevice]) {
-        for device in devices where !outputs.contains(where: { $0.device == device.name }) {
-            guard outputs.count < Self.maximumOutputs else { break }
-            log.info("Found the device \(device.name): \(device.description)")
-            addDevice(device)
-        }
-        let names = Set(devices.map(\.name))
-        for index in outputs.indices {
-            guard let device = outputs[index].found else { continue }
-            let isThere = names.contains(device.name)
-            // Of the one that plays the player tells.
-            if isThere ? outputs[index].problem == Self.absent : outputs[index].problem == nil {
-                outputs[index].problem = isThere ? nil : Self.absent
-                raise(.output)
-            }
-        }
-        saver?.noteChange()
-    }
-
-    static let absent = "not connected"
-    /// Beyond it no more devices are added.
-    private static let maximumOutputs = 64
 
     // MARK: Errors and events
 
@@ -360,25 +296,17 @@ final class Partition {
     /// Notes events for the clients of this partition.
     func raise(_ events: Subsystems) { self.events.formUnion(events) }
 
+    /// Ends all that goes on here: the partition will be no more.
+    func close() {
+        // Whoever is told what can be heard hears of the end.
+        report { $0.stop() }
+        saver?.abandon()
+        player.shutdown()
+    }
+
     /// The events since the last call.
     func takeEvents() -> Subsystems {
         defer { events = [] }
         return events
     }
-}
-
-/// An audio output as clients see it.
-struct OutputState {
-    let name: String
-    let plugin: String
-    var isEnabled: Bool
-    /// Whether the volume changes it.
-    var hasVolume = true
-    /// Whether nothing is heard where it does not work.
-    var isDevice = false
-    /// libmpv's name for the device, where it is a certain one.
-    var device: String?
-    /// The device, where it was found and not configured.
-    var found: AudioDevice?
-    var problem: String?
 }

@@ -5,50 +5,62 @@ import QueueEngine
 import Synchronization
 
 /// Makes partitions, each with a player, a queue and what keeps it. What they share is here.
-struct PartitionFactory: Sendable {
-    let configuration: Configuration
-    let store: Store
-    let core: Core
-    let log: Log
-    /// The files of songs, which all players share.
-    let cache: AudioCache
-    /// How a song of the library is fetched; nil when no server can give it.
-    let source: @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?
-    /// The same for a song that the library does not have yet.
-    let absentSource: @Sendable (SongTable.GoneSong) -> AudioSource?
-    let players = OpenPlayers()
+final class PartitionFactory: Sendable {
+    private let configuration: Configuration
+    /// Keeps the partitions; nil where nothing is kept.
+    let store: Store?
+    private let core: Core
+    private let log: Log
+    /// What the outputs are before any is moved: all of them in the first partition.
+    private let outputs: [OutputState]
+    private let makePlayer: MakePlayer
+    private let source: @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?
+    private let absentSource: @Sendable (SongTable.GoneSong) -> AudioSource?
+    private let generations = Atomic<UInt64>(0)
 
-    /// Starts the player of the partition of this name.
-    func makePlayer(_ name: String) throws(PlayerError) -> MPVPlayer {
-        let (core, players) = (core, players)
-        let player = try MPVPlayer(
-            PlayerConfiguration(
-                outputs: configuration.outputs.map(Outlet.init),
-                tapLibrary: configuration.tapLibrary,
-                isTimed: configuration.isTimed,
-                starvationLimit: configuration.starvationLimit,
-                stopsWithoutDevice: configuration.stopsWithoutDevice,
-                findsDevices: configuration.findsDevices
-            ),
-            cache: cache,
-            log: log
-        ) { event in
-            if event == .closed { players.closed() }
-            core.post { $0.partition(named: name)?.handle(event) }
-        }
-        players.opened()
-        return player
+    /// Starts the player of a partition with these outputs. Only that of the first one may take its time.
+    typealias MakePlayer = @Sendable (PartitionID, [Outlet], _ isFirst: Bool) throws -> any Player
+
+    /// - Parameters:
+    ///   - outputs: nil for those of the configuration.
+    ///   - source: how a song of the library is fetched; nil when no server can give it.
+    ///   - absentSource: the same for a song that the library does not have yet.
+    init(
+        _ configuration: Configuration,
+        outputs: [OutputState]? = nil,
+        store: Store?,
+        core: Core,
+        log: Log,
+        source: @escaping @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?,
+        absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?,
+        makePlayer: @escaping MakePlayer
+    ) {
+        self.configuration = configuration
+        self.outputs = outputs ?? configuration.outputs.map(OutputState.init)
+        self.store = store
+        self.core = core
+        self.log = log
+        self.source = source
+        self.absentSource = absentSource
+        self.makePlayer = makePlayer
     }
 
-    /// Makes the partition of this name, as it was saved. Its queue and its options are there; nothing plays before
-    /// `restore`.
-    func make(_ name: String, _ player: any Player, _ saved: SavedPartition, _ songs: SongTable) -> Partition {
-        let (core, source) = (core, source)
+    /// Makes a partition as it was saved, or a new one. Its queue is there; nothing plays, and nothing else is restored.
+    /// - Parameter isFirst: whether it begins with all outputs.
+    func make(
+        _ name: String,
+        _ songs: SongTable,
+        _ saved: SavedPartition? = nil,
+        isFirst: Bool = false
+    ) throws -> Partition {
+        let id = PartitionID(name, generation: generations.add(1, ordering: .relaxed).newValue)
+        let outputs = isFirst ? outputs : []
+        let core = core
         let partition = Partition(
-            name: name,
-            queue: queue(saved.archive),
-            player: player,
-            outputs: configuration.outputs.map(OutputState.init),
+            id: id,
+            queue: queue(saved?.archive),
+            player: try makePlayer(id, outputs.compactMap(\.outlet), isFirst),
+            outputs: outputs,
             volume: 100,
             songs: songs,
             log: log,
@@ -59,10 +71,11 @@ struct PartitionFactory: Sendable {
         )
         partition.configureSound(configuration.replayGain, configuration.loudness)
         partition.songsAhead = configuration.songsAhead
-        partition.findsDevices = configuration.findsDevices
+        partition.findsDevices = isFirst && configuration.findsDevices
         partition.absentSource = absentSource
-        partition.saver = PartitionSaver(partition, QueueWriter(store, partition: name, saved: saved)) {
-            core.post($0)
+        if let store {
+            let writer = QueueWriter(store, partition: name, saved: saved)
+            partition.saver = PartitionSaver(partition, writer) { core.post($0) }
         }
         return partition
     }
@@ -76,6 +89,73 @@ struct PartitionFactory: Sendable {
         let seed = UInt64.random(in: .min ... .max)
         return saved.map { Queue($0, configuration: rules, seed: seed) } ?? Queue(configuration: rules, seed: seed)
     }
+
+    /// Takes up where the last run ended: the default partition and the others, each with its outputs. To be called before
+    /// the first client is served.
+    func restore(
+        _ saved: SavedPartitions,
+        _ songs: SongTable
+    ) throws -> (default: Partition, others: [Partition]) {
+        let first = try make(PartitionPlan.defaultName, songs, saved[PartitionPlan.defaultName], isFirst: true)
+        let others = try saved.plan.names.map { try make($0, songs, saved[$0]) }
+        first.restoreDevices(saved[first.name])
+        // Before anything is loud or on. An output that has no home, or none any more, stays in the default partition.
+        for index in first.outputs.indices {
+            let name = saved.plan.homes[first.outputs[index].name]
+            guard let home = others.first(where: { $0.name == name }) else { continue }
+            home.receive(first.giveAway(index), volume: first.volume)
+        }
+        let all = [first] + others
+        for partition in all { partition.restoreSettings(saved[partition.name]) }
+        if songs.takeNewIDs() {
+            for partition in all { partition.saver?.saveAnew() }
+        }
+        for partition in all { partition.resume(saved[partition.name], pauses: configuration.restorePaused) }
+        return (first, others)
+    }
+}
+
+extension PartitionFactory {
+    /// Makes partitions with real players.
+    /// - Parameters:
+    ///   - cache: the files of songs, which all players share.
+    ///   - players: counts them.
+    convenience init(
+        _ configuration: Configuration,
+        store: Store,
+        core: Core,
+        log: Log,
+        cache: AudioCache,
+        players: OpenPlayers,
+        source: @escaping @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?,
+        absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?
+    ) {
+        let takesSamples = configuration.outputs.contains(where: \.takesSamples)
+        self.init(configuration, store: store, core: core, log: log, source: source, absentSource: absentSource) {
+            id,
+            outlets,
+            isFirst in
+            let player = try MPVPlayer(
+                PlayerConfiguration(
+                    outputs: outlets,
+                    takesSamples: takesSamples,
+                    tapLibrary: configuration.tapLibrary,
+                    isTimed: configuration.isTimed,
+                    starvationLimit: configuration.starvationLimit,
+                    stopsWithoutDevice: configuration.stopsWithoutDevice,
+                    findsDevices: isFirst && configuration.findsDevices
+                ),
+                cache: cache,
+                log: log,
+                startsLater: !isFirst
+            ) { event in
+                if event == .closed { players.closed() }
+                core.post { $0.take(event, of: id) }
+            }
+            players.opened()
+            return player
+        }
+    }
 }
 
 /// Counts the players that were opened, so that the end of the program can wait for theirs.
@@ -83,6 +163,7 @@ final class OpenPlayers: Sendable {
     private let count = Mutex(0)
     private let ended = Semaphore()
 
+    /// A player was started.
     func opened() { count.withLock { $0 += 1 } }
 
     /// A player has ended: what was fetched of a song is written down, and raw outputs have got their last samples.
@@ -91,26 +172,6 @@ final class OpenPlayers: Sendable {
     /// Waits until all have ended, but not for ever.
     func wait(atMost limit: Duration) {
         let end = Instant.now.advanced(by: limit)
-        for _ in 0..<count.withLock({ $0 }) {
-            ended.wait(atMost: max(.zero, Instant.now.duration(to: end)))
-        }
-    }
-}
-
-extension OutputState {
-    init(_ output: OutputConfiguration) {
-        let plugin =
-            switch output.kind {
-            case .device(let driver, _): driver ?? "default"
-            case .null: "null"
-            case .file: "file"
-            case .fifo: "fifo"
-            case .tcp: "snapcast"
-            case .stream: "httpd"
-            }
-        self.init(name: output.name, plugin: plugin, isEnabled: output.enabled, hasVolume: output.mixer != .none)
-        guard case .device(let driver, let device) = output.kind else { return }
-        isDevice = true
-        if let driver, let device { self.device = "\(driver)/\(device)" }
+        for _ in 0..<count.withLock({ $0 }) { ended.wait(atMost: max(.zero, Instant.now.duration(to: end))) }
     }
 }

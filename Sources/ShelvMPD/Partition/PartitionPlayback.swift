@@ -56,7 +56,8 @@ extension Partition {
             guard loaded?.playback == playback, let entry = loaded?.entry else { return }
             streamTells(tags, entry)
         case .output(let index, let problem): setOutputProblem(index, problem)
-        case .devices(let devices): devicesAre(devices)
+        // All partitions are told, by the server.
+        case .devices: break
         }
     }
 

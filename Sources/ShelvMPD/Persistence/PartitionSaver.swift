@@ -56,6 +56,9 @@ final class PartitionSaver {
         writer.save(moment()) { _ in }
     }
 
+    /// Saves no more: the partition will be no more.
+    func abandon() { isFinished = true }
+
     private func schedule(after delay: Duration) {
         guard !isScheduled, !isSaving, !isFinished else { return }
         isScheduled = true
@@ -67,9 +70,9 @@ final class PartitionSaver {
         guard hasChanges, !isSaving, !isFinished else { return }
         hasChanges = false
         isSaving = true
-        let name = partition.name
+        let id = partition.id
         writer.save(moment()) { [post] isSaved in
-            post { server in server.partition(named: name)?.saver?.saved(isSaved) }
+            post { server in server.partition(id)?.saver?.saved(isSaved) }
         }
     }
 
@@ -104,9 +107,9 @@ final class PartitionSaver {
         guard !isSaving, !isSavingPosition, !hasChanges else { return }
         guard let entry = partition.queue.currentID, let elapsed = partition.elapsed else { return }
         isSavingPosition = true
-        let name = partition.name
+        let id = partition.id
         writer.savePosition(elapsed, of: entry) { [post] isSaved in
-            post { server in server.partition(named: name)?.saver?.savedPosition(isSaved) }
+            post { server in server.partition(id)?.saver?.savedPosition(isSaved) }
         }
     }
 
@@ -118,10 +121,10 @@ final class PartitionSaver {
     }
 
     private func later(_ delay: Duration, _ action: @escaping @Sendable (PartitionSaver) -> Void) {
-        let name = partition.name
+        let id = partition.id
         post { server in
             _ = server.timers.schedule(at: .now.advanced(by: delay)) { server in
-                if let saver = server.partition(named: name)?.saver { action(saver) }
+                if let saver = server.partition(id)?.saver { action(saver) }
             }
         }
     }

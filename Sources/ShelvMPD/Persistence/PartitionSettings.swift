@@ -18,21 +18,23 @@ extension Partition {
             "replay_gain_mode": sound.replayGain.name,
             "lastloadedplaylist": lastLoadedPlaylist,
         ]
-        for (place, output) in outputs.compactMap(\.found).enumerated() {
-            settings[Self.devicePrefix + String(100 + place)] = "\(output.name)\n\(output.description)"
+        // Those too that were moved away, to keep their places.
+        for (place, device) in (findsDevices ? outputs : []).compactMap(\.found).enumerated() {
+            settings[Self.devicePrefix + String(100 + place)] = "\(device.name)\n\(device.description)"
         }
-        for output in outputs { settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0" }
+        for output in outputs where !output.isDummy {
+            settings[Self.outputPrefix + output.name] = output.isEnabled ? "1" : "0"
+        }
         return settings
     }
 
-    /// Takes up where the last run ended. The queue itself has been given to `init`.
+    /// Takes up where the last run ended, when everything else has been restored. The queue itself has been given to `init`.
     /// - Parameter pauses: whether what played is held.
-    func restore(_ saved: SavedPartition, pauses: Bool) {
-        // First of all, so that nothing is heard too loud or where it shall not be heard.
-        restore(saved.settings)
+    func resume(_ saved: SavedPartition?, pauses: Bool) {
         _ = takeEvents()
-        if songs.takeNewIDs() { saver?.saveAnew() }
-        guard let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else { return }
+        guard let saved, let archive = saved.archive, archive.state != .stopped, let current = queue.currentID else {
+            return
+        }
         // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
         guard source(of: current) != nil else { return }
         if let play = saved.play, play.entry == current, let key = queue.entry(id: current)?.key {
@@ -41,12 +43,10 @@ extension Partition {
         report { $0.restorePlayback(at: saved.elapsed, paused: pauses || archive.state == .paused) }
     }
 
-    /// Values that cannot be are passed over.
-    private func restore(_ settings: [String: String]) {
-        if let volume = settings["volume"].flatMap({ Int($0) }), 0...100 ~= volume { setVolume(volume) }
-        lastLoadedPlaylist = settings["lastloadedplaylist"] ?? ""
-        let places = settings.keys.filter { $0.hasPrefix(Self.devicePrefix) }.sorted()
-        for place in findsDevices ? places : [] {
+    /// Adds the devices that earlier runs have found, each in its place.
+    func restoreDevices(_ saved: SavedPartition?) {
+        guard findsDevices, let settings = saved?.settings else { return }
+        for place in settings.keys.filter({ $0.hasPrefix(Self.devicePrefix) }).sorted() {
             let lines = (settings[place] ?? "").split(separator: "\n", maxSplits: 1)
             guard lines.count == 2, let slash = lines[0].firstIndex(of: "/") else { continue }
             let device = AudioDevice(
@@ -56,7 +56,15 @@ extension Partition {
             )
             if !outputs.contains(where: { $0.device == device.name }) { addDevice(device, problem: Self.absent) }
         }
-        for (index, output) in outputs.enumerated() {
+    }
+
+    /// Takes over volume, outputs and sound, so that nothing is heard too loud or where it shall not be heard. Values that
+    /// cannot be are passed over.
+    func restoreSettings(_ saved: SavedPartition?) {
+        guard let settings = saved?.settings else { return }
+        if let volume = settings["volume"].flatMap({ Int($0) }), 0...100 ~= volume { setVolume(volume) }
+        lastLoadedPlaylist = settings["lastloadedplaylist"] ?? ""
+        for (index, output) in outputs.enumerated() where !output.isDummy {
             guard let text = settings[Self.outputPrefix + output.name] else { continue }
             setOutput(index, enabled: text == "1")
         }

@@ -90,6 +90,14 @@ final class QueueWriter: Sendable {
 
     // MARK: On the store's thread
 
+    /// Forgets all that is saved of a partition.
+    static func erase(_ partition: String, from database: Database) throws(StoreError) {
+        for table in ["queue", "queue_list", "queue_block", "queue_position", "queue_song", "partition_setting"] {
+            try database.run("DELETE FROM \(table) WHERE partition = ?", .text(partition))
+        }
+        try PlayRecord.erase(partition, from: database)
+    }
+
     private func write(
         _ archive: QueueArchive,
         _ names: SongNames,

@@ -2,12 +2,37 @@ import Library
 import Logging
 import QueueEngine
 
-/// What the store has of a partition, as it is read at the start.
-struct SavedPartition: Sendable {
-    /// Its song keys are places in `songs`.
-    var archive: QueueArchive?
-    /// The songs of the queue, each once; what the library has, it is asked for, so those have no record here.
+/// What the store has of all partitions, as it is read at the start.
+struct SavedPartitions: Sendable {
+    var plan = PartitionPlan()
+    /// The songs of all queues, each once; what the library has, it is asked for, so those have no record here.
     var songs: [SongTable.GoneSong] = []
+    private var partitions: [String: SavedPartition] = [:]
+
+    /// What is saved of the partition of this name.
+    subscript(name: String) -> SavedPartition? { partitions[name] }
+
+    /// Reads everything.
+    ///
+    /// A queue that is damaged is copied to a file of its own, with a line in the log, and nothing of it is returned.
+    static func load(from store: Store, library: LibrarySnapshot, log: Log) async throws -> SavedPartitions {
+        try await store.read { database throws(StoreError) in
+            var saved = SavedPartitions()
+            saved.plan = try PartitionPlan.load(from: database)
+            var songs = SavedSongs(library)
+            for name in [PartitionPlan.defaultName] + saved.plan.names {
+                saved.partitions[name] = try SavedPartition.read(name, &songs, database, store.path, log)
+            }
+            saved.songs = songs.songs
+            return saved
+        }
+    }
+}
+
+/// What the store has of a partition.
+struct SavedPartition: Sendable {
+    /// Its song keys are places among the songs of all partitions.
+    var archive: QueueArchive?
     /// Into the current entry.
     var elapsed = Duration.zero
     /// Volume and the like, by name.
@@ -17,29 +42,26 @@ struct SavedPartition: Sendable {
     /// The blocks in which the queue stands in the store; nil when nothing is there that can be used.
     var lists: [SavedList: BlockList]?
 
-    /// Reads a partition's state.
-    ///
-    /// A damaged one is copied to a file of its own, with a line in the log, and nothing of the queue is returned.
-    static func load(
+    fileprivate static func read(
         _ partition: String,
-        from store: Store,
-        library: LibrarySnapshot,
-        log: Log
-    ) async throws -> SavedPartition {
-        try await store.read { database throws(StoreError) in
-            var saved = SavedPartition()
-            saved.settings = try settings(partition, database)
-            saved.play = try PlayRecord.load(partition, from: database)
-            var reader = SavedQueueReader(partition: partition, library: library, database: database)
-            do {
-                try reader.read(into: &saved)
-            } catch {
-                saved = SavedPartition(settings: saved.settings)
-                let reason = (error as? StoreError)?.description ?? "\(error)"
-                setAside(partition, reason, store.path, database, log)
-            }
-            return saved
+        _ songs: inout SavedSongs,
+        _ database: Database,
+        _ path: String,
+        _ log: Log
+    ) throws(StoreError) -> SavedPartition {
+        var saved = SavedPartition()
+        saved.settings = try settings(partition, database)
+        saved.play = try PlayRecord.load(partition, from: database)
+        var reader = SavedQueueReader(partition: partition, songs: songs, database: database)
+        do {
+            try reader.read(into: &saved)
+            songs = reader.songs
+        } catch {
+            saved = SavedPartition(settings: saved.settings)
+            let reason = (error as? StoreError)?.description ?? "\(error)"
+            setAside(partition, reason, path, database, log)
         }
+        return saved
     }
 
     private static func settings(_ partition: String, _ database: Database) throws(StoreError) -> [String: String] {
@@ -70,19 +92,46 @@ struct SavedPartition: Sendable {
     }
 }
 
+/// The songs of saved queues on their way to the song table: each has its key once for all of them.
+private struct SavedSongs {
+    let library: LibrarySnapshot
+    private var keys: [SongIdentity: UInt32] = [:]
+    private(set) var songs: [SongTable.GoneSong] = []
+
+    init(_ library: LibrarySnapshot) { self.library = library }
+
+    mutating func key(of identity: SongIdentity) -> UInt32 {
+        if let key = keys[identity] { return key }
+        let key = UInt32(clamping: songs.count)
+        keys[identity] = key
+        songs.append(SongTable.GoneSong(serverID: identity.serverID, songID: identity.songID, record: [], uri: []))
+        return key
+    }
+
+    /// Fetches what is known of songs that the library does not have, as far as a partition knows of it.
+    mutating func readWhatIsKnown(by partition: String, _ database: Database) throws {
+        for place in songs.indices where songs[place].record.isEmpty && songs[place].uri.isEmpty {
+            let song = songs[place]
+            let isKnown = library.song(SongIdentity(serverID: song.serverID, songID: song.songID)) != nil
+            if isKnown, library.idGeneration(of: song.serverID).isEmpty { continue }
+            let row = try database.rows(
+                "SELECT uri, record FROM queue_song WHERE partition = ? AND server = ? AND song = ?",
+                .text(partition),
+                .text(song.serverID),
+                .text(song.songID)
+            ).first
+            guard let row else { continue }
+            songs[place].uri = row[0].bytes ?? []
+            songs[place].record = row[1].bytes ?? []
+        }
+    }
+}
+
 /// Reads the lists of a queue; the rows of damaged ones lead to an error, never to a trap.
 private struct SavedQueueReader {
     let partition: String
-    let library: LibrarySnapshot
+    var songs: SavedSongs
     let database: Database
-    private var keys: [SongIdentity: UInt32] = [:]
-    private var songs: [SongTable.GoneSong] = []
-
-    init(partition: String, library: LibrarySnapshot, database: Database) {
-        self.partition = partition
-        self.library = library
-        self.database = database
-    }
 
     mutating func read(into saved: inout SavedPartition) throws {
         guard var archive = try readHead() else { return }
@@ -93,9 +142,8 @@ private struct SavedQueueReader {
             list.restore(blocks.blocks.flatMap(\.rows), into: &archive)
         }
         guard lists[.entries] != nil else { throw SavedStateDamage("its entries are missing") }
-        try readWhatIsKnown()
+        try songs.readWhatIsKnown(by: partition, database)
         saved.archive = archive
-        saved.songs = songs
         saved.lists = lists
         let position = try database.rows(
             "SELECT entry, elapsed FROM queue_position WHERE partition = ?",
@@ -167,32 +215,6 @@ private struct SavedQueueReader {
         guard row[1].integer == BlockCoding.digest(bytes) else {
             throw SavedStateDamage("a block is not what was written")
         }
-        return try BlockCoding.decode(bytes) { identity in
-            if let key = keys[identity] { return key }
-            let key = UInt32(clamping: songs.count)
-            keys[identity] = key
-            songs.append(
-                SongTable.GoneSong(serverID: identity.serverID, songID: identity.songID, record: [], uri: [])
-            )
-            return key
-        }
-    }
-
-    /// Fetches what is known of songs that the library does not have.
-    private mutating func readWhatIsKnown() throws {
-        for place in songs.indices {
-            let song = songs[place]
-            let isKnown = library.song(SongIdentity(serverID: song.serverID, songID: song.songID)) != nil
-            if isKnown, library.idGeneration(of: song.serverID).isEmpty { continue }
-            let row = try database.rows(
-                "SELECT uri, record FROM queue_song WHERE partition = ? AND server = ? AND song = ?",
-                .text(partition),
-                .text(song.serverID),
-                .text(song.songID)
-            ).first
-            guard let row else { continue }
-            songs[place].uri = row[0].bytes ?? []
-            songs[place].record = row[1].bytes ?? []
-        }
+        return try BlockCoding.decode(bytes) { songs.key(of: $0) }
     }
 }

@@ -23,8 +23,6 @@ final class Connection {
         var index = 0
         /// Whether one of its commands has changed a queue, or what plays, or is about to.
         var edits = false
-        /// Whether this run has the partition for itself.
-        var ownsPartition = false
 
         init(_ lines: Lines) { self.lines = lines }
 

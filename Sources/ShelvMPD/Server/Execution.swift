@@ -59,34 +59,17 @@ extension Server {
     /// client that does not read its replies loses that; the others would wait for it.
     private func keepOrYieldPartition(_ connection: Connection, _ outcome: Outcome) {
         switch (connection.progress, outcome) {
-        case (.running(var run), .shareUsedUp):
-            ownPartition(&run, connection)
-            connection.progress = .running(run)
-        case (.streaming(var run, let source), .shareUsedUp):
-            ownPartition(&run, connection)
-            connection.progress = .streaming(run, source)
-        case (.adding(var run, let command, let addition), .shareUsedUp):
-            ownPartition(&run, connection, isOneAct: true)
-            connection.progress = .adding(run, command: command, addition)
-        case (.running(var run), .outputFull) where run.ownsPartition:
-            run.ownsPartition = false
-            connection.progress = .running(run)
-            releasePartition(of: connection)
-        case (.streaming(var run, let source), .outputFull) where run.ownsPartition:
-            run.ownsPartition = false
-            connection.progress = .streaming(run, source)
-            releasePartition(of: connection)
+        case (.running(let run), .shareUsedUp), (.streaming(let run, _), .shareUsedUp): ownPartition(run, connection)
+        case (.adding(let run, _, _), .shareUsedUp): ownPartition(run, connection, isOneAct: true)
+        case (.running, .outputFull), (.streaming, .outputFull): releasePartition(of: connection)
         default: break
         }
     }
 
     /// Takes the partition for a list that edits, if nobody has it.
     /// - Parameter isOneAct: whether it is so without a list, too.
-    private func ownPartition(_ run: inout Connection.Run, _ connection: Connection, isOneAct: Bool = false) {
-        guard run.isList || isOneAct, run.edits, !run.ownsPartition, connection.session.partition.owner == nil else {
-            return
-        }
-        run.ownsPartition = true
+    private func ownPartition(_ run: Connection.Run, _ connection: Connection, isOneAct: Bool = false) {
+        guard run.isList || isOneAct, run.edits, connection.session.partition.owner == nil else { return }
         connection.session.partition.owner = connection.id
     }
 
@@ -238,8 +221,7 @@ extension Server {
         _ run: Connection.Run,
         _ connection: Connection
     ) {
-        var run = run
-        ownPartition(&run, connection)
+        ownPartition(run, connection)
         connection.progress = .waitingForWorker(run)
         let id = connection.id
         workers.submit { [core] in
@@ -310,12 +292,8 @@ extension Server {
         case .cover(let cover): try accept(then(context, cover), command, run, connection)
         case .none: try accept(then(context, nil), command, run, connection)
         case .unknown:
-            var run = run
             // Others' edits cannot wait for a server.
-            if run.ownsPartition {
-                run.ownsPartition = false
-                releasePartition(of: connection)
-            }
+            releasePartition(of: connection)
             connection.progress = .waitingForWorker(run)
             let id = connection.id
             covers.find(sources[...]) { [unowned self] cover in
@@ -340,12 +318,8 @@ extension Server {
         _ run: Connection.Run,
         _ connection: Connection
     ) {
-        var run = run
         // Others' edits cannot wait for a server.
-        if run.ownsPartition {
-            run.ownsPartition = false
-            releasePartition(of: connection)
-        }
+        releasePartition(of: connection)
         connection.progress = .waitingForWorker(run)
         let id = connection.id
         fetch(self) { [core] result in
@@ -408,7 +382,7 @@ extension Server {
 
     private func end(_ run: Connection.Run, _ connection: Connection) {
         connection.progress = .ready
-        if run.ownsPartition { releasePartition(of: connection) }
+        releasePartition(of: connection)
     }
 
     /// Lets the next client in, if this one had its partition for itself.

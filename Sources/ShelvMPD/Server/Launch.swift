@@ -52,22 +52,24 @@ enum Launch {
         defer { servers.shutdown() }
         let start = try await servers.open()
         let (library, sources) = (start.library, servers.sources)
-        let saved = try await SavedPartition.load("default", from: store, library: library, log: log)
+        let saved = try await SavedPartitions.load(from: store, library: library, log: log)
+        let players = OpenPlayers()
+        let cache = try AudioCache(
+            directory: configuration.cacheDirectory + "/audio",
+            limit: configuration.cacheLimit,
+            transport: servers.audioTransport,
+            log: log
+        )
         let factory = PartitionFactory(
-            configuration: configuration,
+            configuration,
             store: store,
             core: core,
             log: log,
-            cache: try AudioCache(
-                directory: configuration.cacheDirectory + "/audio",
-                limit: configuration.cacheLimit,
-                transport: servers.audioTransport,
-                log: log
-            ),
+            cache: cache,
+            players: players,
             source: { song, library in sources.audio(song, library) },
             absentSource: { sources.audio($0) }
         )
-        let player = try factory.makePlayer("default")
         let listeners = passed.isEmpty ? try open(configuration, log) : passed
         let access = AccessRules(configuration)
         let announcer = announcer(configuration, listeners, log)
@@ -75,9 +77,7 @@ enum Launch {
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
             songs.setReachable(Set(start.servers.lazy.map(\.id.text)))
-            let partition = factory.make("default", player, saved, songs)
-            // Before the first client is served, and before any sound.
-            partition.restore(saved, pauses: configuration.restorePaused)
+            let (partition, others) = try factory.restore(saved, songs)
             let server = Server(
                 core: core,
                 configuration: configuration,
@@ -90,7 +90,8 @@ enum Launch {
                 active: start.active,
                 mounts: start.mounts
             )
-            if configuration.playsOn { server.infinitePlay = InfinitePlay(server, log: log) }
+            server.open(others, by: factory, saved.plan)
+            if configuration.playsOn { server.playOn(log: log) }
             server.showLists()
             start.parts.attach(to: server, sources, isStart: true)
             server.fetchPlaylist = { [transport = servers.audioTransport] address, whenDone in
@@ -111,8 +112,8 @@ enum Launch {
         task?.cancel()
         await task?.value
         await servers.finish()
-        factory.players.wait(atMost: .seconds(3))
-        factory.cache.shutdown()
+        players.wait(atMost: .seconds(3))
+        cache.shutdown()
         announcer?.waitForEnd(atMost: .seconds(1))
     }
 

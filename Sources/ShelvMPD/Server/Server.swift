@@ -23,6 +23,7 @@ final class Server {
     /// The library that commands are answered from; replaced as a whole.
     private(set) var library: LibrarySnapshot
     let songs: SongTable
+    /// The one that there always is.
     let defaultPartition: Partition
     /// The configured Subsonic servers, in the order of the configuration.
     private(set) var musicServers: [MusicServer]
@@ -37,6 +38,14 @@ final class Server {
     private var updating: Set<UInt64> = []
     /// Carries out what clients want of the configured servers; set by whoever runs them.
     var changeServers: ((ServerChange, @escaping @Sendable (Result<Void, ServerChangeError>) -> Void) -> Void)?
+    /// In the order in which they were made, the default one first; changed by what `Partitions.swift` has.
+    var partitions: [Partition] = []
+    /// Makes further ones; nil where there cannot be any.
+    var partitionFactory: PartitionFactory?
+    /// What each partition gets, those too that are made later.
+    var equipment: [(Partition) -> Void] = []
+    /// Outputs that are not in the default partition: the name of theirs, by their own.
+    var outputHomes: [String: String] = [:]
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
@@ -45,8 +54,6 @@ final class Server {
             @Sendable (StreamAddress, @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void) ->
                 Void
         )?
-    /// Lets the music go on when the queue runs out; nil where it shall end.
-    var infinitePlay: InfinitePlay?
     /// Who is told what was listened to.
     var playObservers: [any PlayObserver] = []
     /// Who has started us and wants to know how we are; nil where nobody does.
@@ -123,7 +130,12 @@ final class Server {
         }
         partition.queueObservers.append { [unowned self] in active.playQueue?.noteChange() }
         for server in musicServers { server.server = self }
-        partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }
+        equipment = [
+            { [unowned self] partition in
+                partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }
+            }
+        ]
+        add(partition)
     }
 
     // MARK: Listening
@@ -330,9 +342,6 @@ final class Server {
         }
     }
 
-    /// The partition of this name.
-    func partition(named name: String) -> Partition? { name == defaultPartition.name ? defaultPartition : nil }
-
     // MARK: Idle events
 
     /// Notes events for the clients of all partitions; told at the end of the turn.
@@ -345,16 +354,20 @@ final class Server {
 
     private func deliverEvents() {
         let everywhere = pendingEvents
-        // A list that takes several turns is one act, and is told as one.
-        let here = defaultPartition.owner == nil ? defaultPartition.takeEvents() : []
         pendingEvents = []
-        let forAll = everywhere.union(here)
+        var inPartition: [PartitionID: Subsystems] = [:]
+        // A list that takes several turns is one act, and is told as one.
+        for partition in partitions where partition.owner == nil {
+            let events = partition.takeEvents()
+            if !events.isEmpty { inPartition[partition.id] = events }
+        }
         let forOne = privateEvents
         privateEvents = [:]
-        guard !forAll.isEmpty || !forOne.isEmpty else { return }
+        guard !everywhere.isEmpty || !inPartition.isEmpty || !forOne.isEmpty else { return }
         let now = Instant.now
         for connection in connections.values {
-            let events = forAll.union(forOne[connection.id] ?? [])
+            let here = inPartition[connection.session.partition.id] ?? []
+            let events = everywhere.union(here).union(forOne[connection.id] ?? [])
             guard !events.isEmpty, let report = connection.protocolState.raise(events) else { continue }
             connection.reply.changed(report)
             connection.lastActivity = now
@@ -487,14 +500,17 @@ final class Server {
         library = snapshot
         serviceManager?.status(statusLine)
         if let shelves = shelves.follow(snapshot) { workers.submit { shelves.prepare() } }
-        if !changed.isEmpty { defaultPartition.songsChanged(changed) }
-        if songs.takeNewIDs() { defaultPartition.saver?.saveAnew() }
+        let hasNewIDs = songs.takeNewIDs()
+        for partition in partitions {
+            if !changed.isEmpty { partition.songsChanged(changed) }
+            if hasNewIDs { partition.saver?.saveAnew() }
+        }
     }
 
     /// Forgets what is known of URLs that have left all queues.
     func forgetUnusedStreams() {
         guard songs.hasManyStreams else { return }
-        songs.forgetStreams(except: Set(defaultPartition.queue.entries.lazy.map(\.key)))
+        songs.forgetStreams(except: Set(partitions.lazy.flatMap { $0.queue.entries.lazy.map(\.key) }))
     }
 
     /// A client wants the library compared with the server.
@@ -593,13 +609,13 @@ final class Server {
     func shutdown() {
         endSounding(in: defaultPartition)
         for music in musicServers { music.playQueue?.finish() }
-        defaultPartition.saver?.finish()
+        for partition in partitions { partition.saver?.finish() }
         for listener in listeners.values { listener.close() }
         listeners = [:]
         for connection in connections.values { _ = connection.flush() }
         for connection in Array(connections.values) { close(connection) }
         workers.shutdown()
         for music in musicServers { music.covers?.shutdown() }
-        defaultPartition.player.shutdown()
+        for partition in partitions { partition.player.shutdown() }
     }
 }

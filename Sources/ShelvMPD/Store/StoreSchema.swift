@@ -151,6 +151,18 @@ enum StoreSchema {
             PRIMARY KEY (server, kind, id)
         ) WITHOUT ROWID;
         """,
+        """
+        -- Partitions beside the default one, in the order in which they were made.
+        CREATE TABLE partition (
+            name TEXT PRIMARY KEY,
+            place INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        -- Outputs that are not in the default partition.
+        CREATE TABLE output_home (
+            output TEXT PRIMARY KEY,
+            partition TEXT NOT NULL
+        ) WITHOUT ROWID;
+        """,
     ]
 
     /// Prepares a connection and brings the file up to date.
