@@ -28,10 +28,10 @@ final class AudioTap: Sendable {
         var passed: (@Sendable () -> Void)?
         /// A load that came to nothing; its samples are dropped.
         var refused: UInt32?
-        /// How many frames of the latest load were written.
+        /// How many frames of the latest load were written, or were known before it.
         var taken: (load: UInt32, frames: Int) = (0, 0)
         /// A load whose first frames are known already, from the one before it, and how many of them are still to come.
-        var known: (load: UInt32, frames: Int) = (0, 0)
+        var known: (load: UInt32, frames: Int, left: Int) = (0, 0, 0)
         /// Samples of this load and older ones are dropped.
         var discarded: UInt32 = 0
         /// Grows with each cut.
@@ -53,11 +53,16 @@ final class AudioTap: Sendable {
             return 0 < distance && distance < AudioTap.loadLimit / 2
         }
 
+        /// How many frames of a load were written, or were known before it.
+        func written(of load: UInt32) -> Int {
+            taken.load == load ? taken.frames : known.load == load ? known.frames : 0
+        }
+
         /// A block without the frames that are known already; nil if that is all of it.
         mutating func news(of block: SampleBlock) -> SampleBlock? {
-            guard known.frames > 0, block.load == known.load else { return block }
-            let old = min(known.frames, block.frames)
-            known.frames -= old
+            guard known.left > 0, block.load == known.load else { return block }
+            let old = min(known.left, block.frames)
+            known.left -= old
             return old < block.frames ? block.part(old..<block.frames) : nil
         }
     }
@@ -132,7 +137,7 @@ final class AudioTap: Sendable {
         monitor.update { state in
             state.cuts += 1
             state.discarded = load
-            state.known = (0, 0)
+            state.known = (0, 0, 0)
             if isTimed {
                 state.queue.removeAll()
                 state.incoming.removeAll()
@@ -151,9 +156,9 @@ final class AudioTap: Sendable {
         monitor.update { state in
             state.discarded = old
             guard let waiting = state.queue.frames(of: old) else { return }
-            let written = state.taken.load == old ? state.taken.frames : 0
             let place = Int(clamping: start.nanoseconds / 1000 * Int64(waiting.rate) / 1_000_000)
-            state.known = (new, max(0, written + waiting.count - place))
+            let ahead = max(0, state.written(of: old) + waiting.count - place)
+            state.known = (new, ahead, left: ahead)
         }
     }
 

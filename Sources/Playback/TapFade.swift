@@ -58,7 +58,7 @@ extension AudioTap.State {
     mutating func next(limit: Int, waits: Bool, holds: Bool) -> SampleBlock? {
         passBorder()
         guard let fade, let head = queue.first, head.load == fade.from else { return take(limit) }
-        let done = taken.load == fade.from ? taken.frames : 0
+        let done = written(of: fade.from)
         let start = fade.frames(fade.start, rate: head.rate)
         let length = fade.frames(fade.length, rate: head.rate)
         if done < start { return take(min(limit, start - done)) }
@@ -82,7 +82,7 @@ extension AudioTap.State {
 
     private mutating func take(_ limit: Int) -> SampleBlock? {
         guard let block = queue.next(limit: limit) else { return nil }
-        taken = (block.load, (taken.load == block.load ? taken.frames : 0) + block.frames)
+        taken = (block.load, written(of: block.load) + block.frames)
         return block
     }
 

@@ -140,7 +140,10 @@ struct RoomTests {
             OutputConfiguration(name: "snapcast", kind: .tcp(host: "127.0.0.1", port: listener.port, format: format))
         )
         let httpd = Outlet(
-            OutputConfiguration(name: "httpd", kind: .stream(StreamOutput(port: port, codec: .wave, format: format)))
+            OutputConfiguration(
+                name: "httpd",
+                kind: .stream(StreamOutput(host: "127.0.0.1", port: port, codec: .wave, format: format))
+            )
         )
         let first = try PlayerFixture(self.server())
         defer { first.stop() }
@@ -165,7 +168,8 @@ struct RoomTests {
         try first.wait { $0 == .ended(one, .endOfFile) }
         let song = Self.noises[0].pcm
         #expect(difference(listener.read(song.count), song) == nil)
-        #expect(hears { $0.count > song.count && $0.suffix(song.count) == song[...] })
+        // The encoder keeps a little back; it comes with what follows.
+        #expect(hears { $0.count > song.count - 65_536 })
 
         first.player.putOutput(nil, at: 1, enabled: false)
         first.player.putOutput(nil, at: 2, enabled: false)
@@ -176,8 +180,9 @@ struct RoomTests {
         try second.wait { $0 == .ended(one, .endOfFile) }
         let other = Self.noises[1].pcm
         #expect(difference(listener.read(other.count), other) == nil)
-        let both = song + other
-        #expect(hears { $0.count > both.count && $0.suffix(both.count) == both[...] })
+        #expect(hears { $0.count > song.count + other.count - 65_536 })
+        let begin = try #require(stream.indices.first { stream[$0...].starts(with: song.prefix(64)) })
+        #expect((song + other).starts(with: stream[begin...]))
     }
 
     /// A room without outputs keeps time, and hears itself from where it is when an output comes.

@@ -187,6 +187,9 @@ import Testing
         return reply.filter { line in line == "OK" || keys.contains { line.hasPrefix($0 + ": ") } }
     }
 
+    /// Before 0.24, MPD tells of outputs in all partitions, and of their mixers but when `toggleoutput` turns one on.
+    private static func isComparable(_ line: String) -> Bool { line != "changed: output" && line != "changed: mixer" }
+
     /// Through restarts, in order or as after a power cut that leaves time for the last save.
     @Test func roomsFollowTheModel() async throws {
         let seed = Self.seed()
@@ -265,10 +268,10 @@ import Testing
         for step in 0..<(Self.isSoak ? 20_000 : 600) {
             let client = Int.random(in: 0..<3, using: &random)
             let words = Self.command(&random, isShared: true)
-            let expected = try Self.ask(theirs[client], words, keys: keys)
+            let expected = try Self.ask(theirs[client], words, keys: keys).filter(Self.isComparable)
             // MPD tells events a moment later.
             for client in theirs { _ = try client.ask("ping") }
-            let answer = try Self.ask(ours[client], words, keys: keys)
+            let answer = try Self.ask(ours[client], words, keys: keys).filter(Self.isComparable)
             try #require(answer == expected, "SHELV_SEED=\(seed), step \(step): \(client) \(words)")
         }
     }

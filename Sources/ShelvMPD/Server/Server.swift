@@ -607,7 +607,7 @@ final class Server {
 
     /// Closes all sockets and stops what runs.
     func shutdown() {
-        endSounding(in: defaultPartition)
+        for partition in partitions { endSounding(in: partition) }
         for music in musicServers { music.playQueue?.finish() }
         for partition in partitions { partition.saver?.finish() }
         for listener in listeners.values { listener.close() }
