@@ -26,6 +26,9 @@
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern void *memmem(const void *, size_t, const void *, size_t);
 extern int pthread_setname_np(pthread_t, const char *);
+// Not <poll.h>: several modules would hold its struct, and Swift takes that of whichever it reads first.
+struct pollfd;
+extern int poll(struct pollfd *, unsigned long, int);
 
 static inline int shelv_accept_nonblocking(int fd) {
     return accept4(fd, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -33,6 +36,12 @@ static inline int shelv_accept_nonblocking(int fd) {
 
 static inline const void *shelv_memmem(const void *haystack, size_t length, const void *needle, size_t needle_length) {
     return memmem(haystack, length, needle, needle_length);
+}
+
+// Waits until a descriptor can be read or has ended; 0 when the time is over, below 0 with errno.
+static inline int shelv_wait_readable(int fd, int milliseconds) {
+    struct { int fd; short events, revents; } entry = {fd, 1 /* POLLIN */, 0};
+    return poll((struct pollfd *)&entry, 1, milliseconds);
 }
 
 // Names the calling thread, in at most 15 bytes, for `ps` and debuggers.

@@ -38,6 +38,12 @@ struct ServerDialogue {
         var apiKey: String?
     }
 
+    /// Where a server is, and what the user wrote for it.
+    private struct Place {
+        var url: String
+        var guess: AddressGuess
+    }
+
     private var console: Console { call.console }
     private var invocation: Invocation { call.invocation }
 
@@ -46,44 +52,60 @@ struct ServerDialogue {
     /// - Returns: nil when the user gives up.
     /// - Throws: `CommandFailure` when nobody answers, or the server cannot be used.
     func run(taken: [String]) async throws -> Answers? {
-        var extra: [(String, String)] = []
-        for text in invocation.values["--set"] ?? [] { extra.append(try Self.assignment(text)) }
-        let tests = !invocation.has("--no-test")
+        let extra = try (invocation.values["--set"] ?? []).map { text in try Self.assignment(text) }
         var given = invocation.values["--url"] ?? []
         while true {
-            var result = Answers()
             let first = given.isEmpty ? nil : given.removeFirst()
-            guard let (url, guess) = try await address(first, extra, tests: tests) else {
+            guard let place = try await place(first, extra) else {
                 guard first == nil || console.hasKeyboard else { throw CommandFailure("there is no server to use") }
                 continue
             }
-            result.name = try name(proposal: Self.proposedName(url, taken), taken)
-            result.draft.set("name", result.name)
-            result.draft.set("url", url)
-            for other in given { result.draft.set("url", try Self.plain(other)) }
-            try account(&result, guess)
-            for (name, value) in extra { result.draft.set(name, value) }
-            if !tests { return result }
-            console.write("\n")
-            if await check(result) { return result }
+            let answers = try answers(place, given, extra, taken: taken)
+            if await isUsable(answers) { return answers }
             guard console.hasKeyboard else { throw CommandFailure("the server cannot be used") }
-            switch console.confirm("\nTry again with other answers?", proposal: true) {
-            case true?: given = []
-            case false?:
-                return console.confirm("Use these nevertheless?", proposal: false) == true ? result : nil
-            case nil: return nil
+            guard let triesAgain = console.confirm("\nTry again with other answers?", proposal: true) else {
+                return nil
             }
+            if !triesAgain {
+                return console.confirm("Use these nevertheless?", proposal: false) == true ? answers : nil
+            }
+            given = []
         }
+    }
+
+    /// Whether a test finds the server usable, or none is wanted.
+    private func isUsable(_ answers: Answers) async -> Bool {
+        guard tests else { return true }
+        console.write("\n")
+        return await check(answers)
+    }
+
+    private var tests: Bool { !invocation.has("--no-test") }
+
+    /// What makes the server that was found: its account, its name, what the options add.
+    /// - Parameters:
+    ///   - others: its further addresses.
+    ///   - extra: what `--set` told.
+    private func answers(
+        _ place: Place,
+        _ others: [String],
+        _ extra: [(String, String)],
+        taken: [String]
+    ) throws -> Answers {
+        var answers = Answers()
+        answers.name = try name(proposal: Self.proposedName(place.url, taken), taken)
+        answers.draft.set("name", answers.name)
+        answers.draft.set("url", place.url)
+        for other in others { answers.draft.set("url", try Self.plain(other)) }
+        try account(&answers, place.guess)
+        for (name, value) in extra { answers.draft.set(name, value) }
+        return answers
     }
 
     // MARK: Questions
 
     /// Nil when nothing answers there.
-    private func address(
-        _ given: String?,
-        _ extra: [(String, String)],
-        tests: Bool
-    ) async throws -> (String, AddressGuess)? {
+    private func place(_ given: String?, _ extra: [(String, String)]) async throws -> Place? {
         guard let text = given ?? console.ask("Address of the server, such as music.example.org"), !text.isEmpty else {
             throw CommandFailure("an address is needed: --url")
         }
@@ -91,32 +113,39 @@ struct ServerDialogue {
             console.complain("\"\(given == nil ? text : "--url")\" is no address of a server\n")
             return nil
         }
-        if !tests { return (try Self.plain(text), guess) }
+        if !tests { return Place(url: try Self.plain(text), guess: guess) }
         console.write("Looking for a Subsonic server …\n")
         let settings = try connection(extra)
         guard let found = await AddressSearch(transport: transport, connection: settings).search(guess) else {
-            // The steps of the likeliest one say why.
-            let report = CheckReport(console.write)
-            for address in guess.addresses.prefix(1) {
-                guard let url = try? ServerURL(address) else { continue }
-                let description = SubsonicServer(
-                    id: "",
-                    name: "",
-                    url: url,
-                    credentials: Credentials(user: "", password: nil)
-                )
-                var server = description
-                server.connection = settings
-                _ = await ServerCheck(server: server, transport: transport, report: report).reaches(url)
-            }
-            if guess.addresses.count > 2 {
-                console.write("         \(guess.addresses.count - 1) other ports and schemes were tried as well\n")
-            }
+            await explain(guess, settings)
             return nil
         }
+        return try isMeant(found, by: text, isGiven: given != nil, guess)
+            ? Place(url: found.url.base, guess: guess) : nil
+    }
+
+    /// The steps of the likeliest address say why there is no server.
+    private func explain(_ guess: AddressGuess, _ settings: ConnectionSettings) async {
+        if let url = guess.addresses.first.flatMap({ try? ServerURL($0) }) {
+            var server = SubsonicServer(id: "", name: "", url: url, credentials: Credentials(user: "", password: nil))
+            server.connection = settings
+            _ = await ServerCheck(server: server, transport: transport, report: CheckReport(console.write)).reaches(url)
+        }
+        if guess.addresses.count > 2 {
+            console.write("         \(guess.addresses.count - 1) other ports and schemes were tried as well\n")
+        }
+    }
+
+    /// Whether what was found is what the user has written, or agrees to.
+    private func isMeant(
+        _ found: AddressSearch.Found,
+        by text: String,
+        isGiven: Bool,
+        _ guess: AddressGuess
+    ) throws -> Bool {
         if found.url.base == guess.addresses.first {
             console.write("It is at \(found.url)\n")
-            return (found.url.base, guess)
+            return true
         }
         console.write("There is one at \(found.url)\n")
         // Who wrote https means it.
@@ -124,9 +153,8 @@ struct ServerDialogue {
         if isLess, !console.hasKeyboard {
             throw CommandFailure("there is no https at that address; write \(found.url) if you want to go without")
         }
-        let isClear = given != nil && !isLess
-        guard isClear || console.confirm("Is that the one?", proposal: true) == true else { return nil }
-        return (found.url.base, guess)
+        let isClear = isGiven && !isLess
+        return isClear || console.confirm("Is that the one?", proposal: true) == true
     }
 
     private func connection(_ extra: [(String, String)]) throws -> ConnectionSettings {

@@ -38,9 +38,8 @@ enum ShellCommand {
         var output: [UInt8] = []
         var timedOut = false
         while !timedOut {
-            var entry = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
             let left = max(0, deadline - milliseconds())
-            let ready = unsafe poll(&entry, 1, Int32(clamping: left))
+            let ready = shelv_wait_readable(reader, Int32(clamping: left))
             if ready < 0 && errno == EINTR { continue }
             if ready == 0 { timedOut = true } else if Files.readSome(reader, into: &output) <= 0 { break }
             if output.count > limit { output.removeLast(output.count - limit) }
