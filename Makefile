@@ -35,6 +35,7 @@ test:
 	@$(MAKE) --no-print-directory check
 	swift build --build-tests $(STRICT)
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
+	swift build -c release --product shelvmpd $(STRICT)
 	Scripts/conversations --expected
 	Scripts/differential
 	Scripts/differential-database

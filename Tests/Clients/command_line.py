@@ -150,7 +150,7 @@ def mpc(front):
     front.until("the channel to close", lambda: not front.ask("channels"))
     run("sendmessage", "room", "nobody", status=1)
     run("mount", status=None)
-    run("listneighbors", status=None)
+    run("listneighbors", status=1)
     run("mount", "here", "nfs://192.0.2.1/music", status=1)
     run("unmount", "nowhere", status=1)
 

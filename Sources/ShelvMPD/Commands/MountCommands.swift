@@ -57,7 +57,9 @@ enum MountCommands {
         }
     }
 
-    private static func listNeighbors(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {
+    /// With one server there is nobody beside it, as in an MPD without plugins that look for neighbors.
+    private static func listNeighbors(_ context: CommandContext, _: Arguments, _ reply: inout Reply) throws {
+        guard context.server.musicServers.count > 1 else { throw ACK(.unknown, "No neighbor plugin configured") }
         for music in context.server.musicServers where !music.isAttached {
             reply.pair("neighbor", untrusted: "subsonic://\(music.name)")
             reply.pair("name", untrusted: music.name)
