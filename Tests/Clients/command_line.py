@@ -162,7 +162,7 @@ def mpc_transcript(lines):
     skipping = False
     for line in lines:
         if line.startswith("$ "):
-            skipping = bool(re.match(r"\$ mpc (version|mount|listneighbors)", line))
+            skipping = bool(re.match(r"\$ mpc (version|mount)", line))
             kept.append(line)
         elif not skipping:
             # How far a song was when it was stopped.
