@@ -292,27 +292,45 @@ struct SongTranslation: Sendable {
 
     /// Takes some 100 ns a song: not for the core.
     init(from old: LibrarySnapshot, to new: LibrarySnapshot) {
-        // Ids and paths of one server say nothing about songs of another.
-        let moves = old.serverIDs.reduce(into: [String: ServerMove]()) { $0[$1] = ServerMove($1, from: old, to: new) }
+        let moves = SongMoves(from: old, to: new)
         var hasNewIDs = false
         successors = (0..<UInt32(clamping: old.statistics.songs)).map { index in
-            let song = SongIndex(rawValue: index)
-            let (server, id) = old.origin(song)
-            guard let move = moves[server] else { return .max }
-            if move.keepsIDs, let same = new.localID(id, of: server).flatMap({ new.song(id: $0) }) {
-                return same.rawValue
-            }
-            guard move.isComplete, let same = new.song(uri: move.uri(old.uri(song))),
-                case let origin = new.origin(same), origin.serverID == server
-            else { return .max }
-            // What was there before under its own id is another song, which has taken this one's place.
-            if move.keepsIDs, let former = old.localID(origin.id, of: server), old.song(id: former) != nil {
-                return .max
-            }
-            hasNewIDs = true
-            return same.rawValue
+            guard let (song, hasNewID) = moves.successor(of: SongIndex(rawValue: index)) else { return .max }
+            if hasNewID { hasNewIDs = true }
+            return song.rawValue
         }
         self.hasNewIDs = hasNewIDs
+    }
+
+    subscript(song: SongIndex) -> SongIndex? {
+        let successor = successors[Int(song.rawValue)]
+        return successor == .max ? nil : SongIndex(rawValue: successor)
+    }
+}
+
+/// Finds single songs of one snapshot in another.
+private struct SongMoves {
+    private let old: LibrarySnapshot
+    private let new: LibrarySnapshot
+    private let servers: [String: ServerMove]
+
+    init(from old: LibrarySnapshot, to new: LibrarySnapshot) {
+        (self.old, self.new) = (old, new)
+        // Ids and paths of one server say nothing about songs of another.
+        servers = old.serverIDs.reduce(into: [:]) { $0[$1] = ServerMove($1, from: old, to: new) }
+    }
+
+    /// Where a song is now, and whether its server calls it otherwise there.
+    func successor(of song: SongIndex) -> (song: SongIndex, hasNewID: Bool)? {
+        let (server, id) = old.origin(song)
+        guard let move = servers[server] else { return nil }
+        if move.keepsIDs, let same = new.localID(id, of: server).flatMap({ new.song(id: $0) }) { return (same, false) }
+        guard move.isComplete, let same = new.song(uri: move.uri(old.uri(song))),
+            case let origin = new.origin(same), origin.serverID == server
+        else { return nil }
+        // What was there before under its own id is another song, which has taken this one's place.
+        if move.keepsIDs, let former = old.localID(origin.id, of: server), old.song(id: former) != nil { return nil }
+        return (same, true)
     }
 
     /// How the songs of one server are found in another snapshot.
@@ -337,11 +355,6 @@ struct SongTranslation: Sendable {
 
         func uri(_ uri: [UInt8]) -> [UInt8] { newRoot + uri.dropFirst(oldRoot.count) }
     }
-
-    subscript(song: SongIndex) -> SongIndex? {
-        let successor = successors[Int(song.rawValue)]
-        return successor == .max ? nil : SongIndex(rawValue: successor)
-    }
 }
 
 extension SongTable {
@@ -349,7 +362,9 @@ extension SongTable {
     /// are left out.
     func keys(for songs: some Collection<SongIndex>, of snapshot: LibrarySnapshot) -> [SongKey] {
         if snapshot === library { return songs.map { key(for: $0) } }
-        return songs.compactMap { library.song(id: snapshot.songID($0)).map { key(for: $0) } }
+        // An id alone may be that of another server's song here.
+        let moves = SongMoves(from: snapshot, to: library)
+        return songs.compactMap { moves.successor(of: $0).map { key(for: $0.song) } }
     }
 
     /// The URI of what a key stands for, or stood for last, as replies show it.
