@@ -116,7 +116,8 @@ import Testing
         var heard = ["s0"]
         while heard.count < 1_000 {
             let excluded = Array(heard.suffix(InfinitePlay.window))
-            let songs = InfinitePlay.choose(named, local, excluded, using: &random).map { library.songID($0) }
+            let songs = InfinitePlay.choose(named, local, Self.identities(excluded), using: &random)
+                .map { library.songID($0) }
             #expect(songs.count == InfinitePlay.batch)
             #expect(Set(songs).count == songs.count)
             #expect(Set(songs).isDisjoint(with: excluded))
@@ -133,7 +134,7 @@ import Testing
         var random = SeededRandom(seed: 1)
         let local = LocalSimilar(SongIndex(rawValue: 0), in: library)
         let heard = (0..<8).map { "s\($0)" }
-        let songs = InfinitePlay.choose([], local, heard, using: &random).map { library.songID($0) }
+        let songs = InfinitePlay.choose([], local, Self.identities(heard), using: &random).map { library.songID($0) }
         #expect(!songs.isEmpty)
         #expect(Set(songs).isDisjoint(with: heard.suffix(4)))
     }
@@ -146,9 +147,31 @@ import Testing
         let library = try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
         var random = SeededRandom(seed: 1)
         let local = LocalSimilar(SongIndex(rawValue: 0), in: library)
-        let songs = InfinitePlay.choose([], local, ["s0"], using: &random).map { library.songID($0) }
+        let songs = InfinitePlay.choose([], local, Self.identities(["s0"]), using: &random).map { library.songID($0) }
         #expect(songs.count == InfinitePlay.batch)
         #expect(Set(songs).count == songs.count && !songs.contains("s0"))
+    }
+
+    @Test func songsOfMountedServersAreNotRepeatedEither() async throws {
+        func library(_ server: String) throws -> LibrarySnapshot {
+            var builder = LibraryBuilder()
+            for number in 0..<10 {
+                builder.add(SongRecord(songID: "s\(number)", uri: "s\(number)", tags: [TagValue(.artist, "Anna")]))
+            }
+            return try builder.build(info: LibraryInfo(serverID: server, serverName: server), file: nil)
+        }
+        let merge = try LibraryMerge(library("test"), [.init(path: "m", library: library("other"))])
+        let both = try await merge.build(file: nil).snapshot
+        let seed = SongIdentity(serverID: "other", songID: "s0")
+        let local = LocalSimilar(try #require(both.song(seed)), in: both)
+        let heard = (0..<10).map { SongIdentity(serverID: "other", songID: "s\($0)") }
+        var random = SeededRandom(seed: 1)
+        let songs = InfinitePlay.choose([], local, heard, using: &random).map { both.identity($0) }
+        #expect(Set(songs) == Set(Self.identities((0..<10).map { "s\($0)" })))
+    }
+
+    private static func identities(_ ids: [String]) -> [SongIdentity] {
+        ids.map { SongIdentity(serverID: "test", songID: $0) }
     }
 
     // MARK: Radio

@@ -161,9 +161,9 @@ final class PlayQueueKeeper {
 
     /// Puts another device's queue in the place of the present one, held where it was.
     private func takeOver(_ queue: PlayQueue) {
-        let (reference, library) = (home.reference, server.library)
+        let (reference, id, library) = (home.reference, home.id.text, server.library)
         server.workers.submit {
-            let foreign = ForeignQueue(queue, in: library)
+            let foreign = ForeignQueue(queue, of: id, in: library)
             reference.post { $0.playQueue?.begin(foreign, of: library) }
         }
     }
@@ -210,13 +210,13 @@ struct ForeignQueue: Sendable {
     let time: Duration
 
     /// Looks each song up: not for the core.
-    init(_ queue: PlayQueue, in library: LibrarySnapshot) {
+    init(_ queue: PlayQueue, of serverID: String, in library: LibrarySnapshot) {
         self.queue = queue
         var songs: [SongIndex] = []
         songs.reserveCapacity(queue.songIDs.count)
         var (current, time) = (0, Duration.zero)
         for (place, id) in queue.songIDs.enumerated() {
-            let song = library.song(id: id)
+            let song = library.song(SongIdentity(serverID: serverID, songID: id))
             if place == queue.current {
                 current = songs.count
                 time = song == nil ? .zero : .milliseconds(queue.position)
@@ -295,14 +295,14 @@ final class QueuePlaylist: VirtualPlaylist {
     func content(for use: VirtualPlaylistUse, of server: Server) -> VirtualContent {
         let known = home.playQueue?.foreign
         if use == .look, let known { return .made(cost: known.songIDs.count) { known.songIDs.map { .song($0) } } }
-        return .fetched { [fetch, reference = home.reference] server, whenDone in
+        return .fetched { [fetch, reference = home.reference, id = home.id.text] server, whenDone in
             let library = server.library
             fetch { result in
                 // Without the server, what is known of it serves as well.
                 guard let queue = (try? result.get()) ?? known else {
                     return whenDone(.failure(PlaylistError.noSuchPlaylist))
                 }
-                let foreign = ForeignQueue(queue, in: library)
+                let foreign = ForeignQueue(queue, of: id, in: library)
                 reference.post { $0.playQueue?.offers(foreign) }
                 whenDone(.success(queue.songIDs.map { .song($0) }))
             }

@@ -51,7 +51,7 @@ final class InfinitePlay {
         let (core, workers, library, id) = (server.core, server.workers, server.library, partition.id)
         let excluded = excluded()
         let local = LocalSimilar(seed.song, in: library)
-        SimilarSongs.ask(SimilarTo(seed.song, isArtist: true, in: library), of: server) { ids in
+        SimilarSongs.ask(SimilarTo(seed.song, isArtist: true, in: library), in: library, of: server) { ids in
             workers.submit {
                 var generator = SystemRandomNumberGenerator()
                 let songs = Self.choose(ids, local, excluded, using: &generator)
@@ -69,9 +69,9 @@ final class InfinitePlay {
     }
 
     /// What shall not come again; the last one counts most.
-    private func excluded() -> [String] {
+    private func excluded() -> [SongIdentity] {
         let keys = recent + partition.queue.entries.suffix(Self.window).map(\.key)
-        return keys.suffix(Self.window).compactMap { server.songs.names.identity($0)?.songID }
+        return keys.suffix(Self.window).compactMap { server.songs.names.identity($0) }
     }
 
     /// Songs that the server named, else such as the library has; where all are excluded, those that were heard longest ago,
@@ -79,7 +79,7 @@ final class InfinitePlay {
     static func choose(
         _ ids: [String],
         _ local: LocalSimilar,
-        _ excluded: [String],
+        _ excluded: [SongIdentity],
         using generator: inout some RandomNumberGenerator
     ) -> [SongIndex] {
         let library = local.library
@@ -88,12 +88,12 @@ final class InfinitePlay {
             var taken = Set(excluded)
             var songs: [SongIndex] = []
             for id in ids where songs.count < batch {
-                guard let song = library.song(id: id), taken.insert(library.songID(song)).inserted else { continue }
+                guard let song = library.song(id: id), taken.insert(library.identity(song)).inserted else { continue }
                 songs.append(song)
             }
             if songs.count < batch {
                 for song in local.songs(using: &generator) where songs.count < batch {
-                    if taken.insert(library.songID(song)).inserted { songs.append(song) }
+                    if taken.insert(library.identity(song)).inserted { songs.append(song) }
                 }
             }
             if !songs.isEmpty { return songs }
@@ -105,7 +105,7 @@ final class InfinitePlay {
     /// By chance, for a song that nothing goes with.
     private static func anySongs(
         of library: LibrarySnapshot,
-        except excluded: Set<String>,
+        except excluded: Set<SongIdentity>,
         using generator: inout some RandomNumberGenerator
     ) -> [SongIndex] {
         var chosen: Set<SongIndex> = []
@@ -113,7 +113,7 @@ final class InfinitePlay {
         // Each draw finds a new one but where nearly all are taken.
         for _ in 0..<(library.songCount == 0 ? 0 : 20 * batch) where songs.count < batch {
             let song = SongIndex(rawValue: .random(in: 0..<UInt32(clamping: library.songCount), using: &generator))
-            guard !excluded.contains(library.songID(song)), chosen.insert(song).inserted else { continue }
+            guard !excluded.contains(library.identity(song)), chosen.insert(song).inserted else { continue }
             songs.append(song)
         }
         return songs

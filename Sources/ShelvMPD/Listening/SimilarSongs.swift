@@ -10,10 +10,14 @@ enum SimilarSongs {
     /// Songs that are asked for, and the most that the library gives.
     static let count = 50
 
-    /// Asks the server of the song, if there is one; tells ids as the library has them.
-    static func ask(_ seed: SimilarTo, of server: Server, _ whenDone: @escaping @Sendable ([String]) -> Void) {
+    /// Asks the server of the song, if there is one; tells ids as this library has them.
+    static func ask(
+        _ seed: SimilarTo,
+        in library: LibrarySnapshot,
+        of server: Server,
+        _ whenDone: @escaping @Sendable ([String]) -> Void
+    ) {
         guard let ask = server.musicServer(id: seed.serverID)?.askSimilar else { return whenDone([]) }
-        let library = server.library
         ask(seed) { ids in whenDone(ids.compactMap { library.localID($0, of: seed.serverID) }) }
     }
 
@@ -21,7 +25,7 @@ enum SimilarSongs {
     static func fetch(_ seed: RadioSeed, in library: LibrarySnapshot) -> PlaylistFetch {
         { server, whenDone in
             let workers = server.workers
-            ask(SimilarTo(seed.song, isArtist: seed.isArtist, in: library), of: server) { ids in
+            ask(SimilarTo(seed.song, isArtist: seed.isArtist, in: library), in: library, of: server) { ids in
                 workers.submit {
                     let known = ids.filter { library.song(id: $0) != nil }
                     if !known.isEmpty {
