@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import Playback
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -57,6 +58,26 @@ import Testing
         let reload = try ConfigurationReload.merge(source, new)
         #expect(reload.changesServers && reload.waiting.isEmpty && reload.changed.isEmpty)
         #expect(reload.configuration.servers.first?.password == .literal(Secret("other")))
+    }
+
+    /// A file with a password is another one under the same name, and a server may be there by now.
+    @Test func serversAreLookedAtEachTime() async throws {
+        let folder = try #require(TemporaryFolder())
+        let server = try await PersistentServer(folder)
+        defer { server.kill() }
+        #expect(try server.client().ask("ping") == ["OK"])
+        let text = try result("")
+        let source = ConfigurationSource(path: "f", environment: Self.environment, file: text.file)
+        let reload = try ConfigurationReload.merge(source, text)
+        #expect(!reload.changesServers)
+        let names = server.onCore { server in
+            let asked = Mutex<[String]>([])
+            server.reloadServers = { blocks in asked.withLock { $0 += blocks.map(\.name) } }
+            server.reload(reload, AccessRules(reload.configuration))
+            server.reloadServers = nil
+            return asked.withLock { $0 }
+        }
+        #expect(names == reload.configuration.servers.map(\.name) && names?.isEmpty == false)
     }
 
     /// The real program: rules change under its clients, mistakes change nothing, and the log moves to a new file.

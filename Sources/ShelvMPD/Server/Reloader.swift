@@ -64,8 +64,12 @@ extension Server {
         adopt(reload.configuration, access)
         log.setLevel(configuration.logLevel)
         for music in musicServers { music.scrobbler?.isEnabled = configuration.scrobbles }
-        if reload.changesServers {
-            if let reloadServers { reloadServers(configuration.servers) } else { waiting.append(Settings.serverBlock) }
+        if let reloadServers {
+            // In any case: a file with a password may say something else under the same name, and a server that could not
+            // be used may be one that can.
+            reloadServers(configuration.servers)
+        } else if reload.changesServers {
+            waiting.append(Settings.serverBlock)
         }
         log.notice(
             reload.changed.isEmpty
