@@ -3,6 +3,7 @@ import Logging
 import QueueEngine
 import SubsonicKit
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -10,6 +11,31 @@ import Testing
 /// Stars and ratings on their way to the server and back.
 @Suite("Stars and ratings")
 struct MarkTests {
+    /// Those of a server that leaves the configuration between two pieces.
+    @Test func whoStarsManySongsHearsOfThemInAnyCase() async throws {
+        let folder = try #require(TemporaryFolder())
+        let server = try await PersistentServer(folder)
+        defer { server.kill() }
+        #expect(try server.client().ask("ping") == ["OK"])
+        let gate = TestGate()
+        let failed = Mutex<Bool?>(nil)
+        server.onCore { server in
+            let music = MusicServer(
+                MusicServer.Reference(server.core, number: 1_000),
+                id: ServerID(text: "gone"),
+                name: "gone",
+                url: "http://gone",
+                library: server.library
+            )
+            music.marks.star((0..<1_000).map { MarkKey.song("s\($0)") }, true) { result in
+                if case .failure = result { failed.withLock { $0 = true } } else { failed.withLock { $0 = false } }
+                gate.open()
+            }
+        }
+        gate.wait(timeout: 20_000)
+        #expect(failed.withLock { $0 } == true)
+    }
+
     private func item(_ key: MarkKey, _ act: MarkAct, base: UInt8 = 0) -> MarkDelivery.Item {
         MarkDelivery.Item(key: key, act: act, through: 1, base: base)
     }

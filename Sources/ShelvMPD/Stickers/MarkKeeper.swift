@@ -63,7 +63,13 @@ final class MarkKeeper {
         guard !rest.isEmpty else { return }
         guard let home else { return whenKept(.success(())) }
         // Nobody shall wait for many.
-        home.reference.post { $0.marks.star(rest, isStarred, whenKept: whenKept) }
+        home.reference.core.post { [reference = home.reference] server in
+            // It may have left the configuration meanwhile; somebody waits all the same.
+            guard let home = reference.find(in: server) else {
+                return whenKept(.failure(StoreError(.failed, "the server is gone from the configuration")))
+            }
+            home.marks.star(rest, isStarred, whenKept: whenKept)
+        }
     }
 
     /// Rates something, 0...10; 0 takes the rating away.
