@@ -261,6 +261,8 @@ extension Server {
             }
         case .serverChange(let change):
             guard let changeServers else { throw ACK(.unknown, "There are no configured servers") }
+            // Others' edits cannot wait for a server.
+            releasePartition(of: connection)
             try wait(command, run, connection) { _, whenDone in
                 changeServers(change) { whenDone($0.mapError { $0 as any Error }) }
             }
