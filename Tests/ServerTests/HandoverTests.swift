@@ -1,5 +1,7 @@
+import Logging
 import SubsonicKit
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -185,6 +187,33 @@ import Testing
         #expect(try server.ask("add a"))
         server.server.end()
         #expect(await Self.until { remote.queue == PlayQueue(songIDs: ["a"], current: 0, position: 0) })
+    }
+
+    @Test func whoWaitsForAQueueIsAnsweredWhenNobodyFetchesAnyMore() async throws {
+        let remote = ScriptedListener(.navidrome)
+        let (server, _) = try await Self.server(remote)
+        defer { server.kill() }
+        let other = ScriptedListener(.navidrome)
+        let courier = PlayQueueCourier(other, mark: "", log: .silent) { _ in }
+        let answers = Mutex<[Bool]>([])
+        func fetch() {
+            courier.fetch { result in
+                answers.withLock { $0.append((try? result.get()) == nil) }
+            }
+        }
+        for _ in 0..<2 { fetch() }
+        // It leads nowhere.
+        let home = MusicServer.Reference(server.server.core, number: .max)
+        let work = Task {
+            while !Task.isCancelled { await Task.yield() }
+            await courier.work(for: home)
+        }
+        work.cancel()
+        await work.value
+        #expect(answers.withLock { $0 } == [true, true])
+        fetch()
+        #expect(answers.withLock { $0 } == [true, true, true])
+        #expect(other.calls.isEmpty)
     }
 
     @Test func aServerWithoutQueuesIsLeftAlone() async throws {

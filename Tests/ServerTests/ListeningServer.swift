@@ -53,7 +53,6 @@ final class ListeningServer {
         let courier = PlayQueueCourier(remote, mark: facts[PlayQueueCourier.markFact] ?? "", log: .silent) { mark in
             store.keep(mark, as: PlayQueueCourier.markFact, about: id)
         }
-        let jobs = courier.queue
         server.onCore { server in
             let journal = journal()
             server.journal = journal
@@ -76,7 +75,7 @@ final class ListeningServer {
             configure(server)
             guard let queue else { return }
             server.playQueue = PlayQueueKeeper(queue, server)
-            let playlist = QueuePlaylist(server: "test", of: server) { jobs.yield(.fetch($0)) }
+            let playlist = QueuePlaylist(server: "test", of: server) { courier.fetch($0) }
             server.playlists.add(virtual: playlist)
         }
         work = [

@@ -34,10 +34,23 @@ actor PlayQueueCourier {
         (jobs, queue) = AsyncStream.makeStream()
     }
 
-    /// Carries out what the core's keeper wants, one job at a time, until the queue of jobs is finished.
+    /// Fetches what another device has saved as its queue. `whenDone` is told in any case, on any thread.
+    nonisolated func fetch(_ whenDone: @escaping @Sendable (Result<PlayQueue?, SubsonicError>) -> Void) {
+        if case .terminated = queue.yield(.fetch(whenDone)) { whenDone(.failure(Self.ended)) }
+    }
+
+    private static let ended = SubsonicError.transport(TransportError(.cancelled, "the server is not asked any more"))
+
+    /// Carries out what the core's keeper wants, one job at a time, until the queue of jobs is finished; once the task is
+    /// cancelled nothing is asked any more.
     nonisolated func work(for home: MusicServer.Reference) async {
         home.post { [queue] in $0.playQueue?.connect { queue.yield($0) } }
+        // A cancelled one still gets what was in the queue: somebody waits for the answer.
         for await job in jobs {
+            if Task.isCancelled, case .fetch(let whenDone) = job {
+                whenDone(.failure(Self.ended))
+                continue
+            }
             do throws(SubsonicError) {
                 try await carryOut(job, home)
             } catch {

@@ -49,8 +49,7 @@ extension MusicServer {
         playQueue = nil
         guard let server, let mode = configuration.playQueueSync, let courier = extras.courier else { return }
         playQueue = PlayQueueKeeper(isStart ? mode : .save, server, log: server.log)
-        let queue = courier.queue
-        playlists.add(virtual: QueuePlaylist(server: name, of: server) { whenDone in queue.yield(.fetch(whenDone)) })
+        playlists.add(virtual: QueuePlaylist(server: name, of: server) { whenDone in courier.fetch(whenDone) })
     }
 }
 
