@@ -461,18 +461,24 @@ actor MusicServers {
     /// Makes the connection to a server anew, from its block.
     private func renew(_ index: Int) async throws(ServerChangeError) {
         let (id, block, reference) = (members[index].id, members[index].block, members[index].reference)
-        guard let library = await core.ask({ reference.find(in: $0)?.library }) ?? nil else { throw Self.ended }
+        guard let known = await core.ask({ reference.find(in: $0)?.library }) ?? nil else { throw Self.ended }
         let new: MusicSource
         do {
-            new = try await source(block, id, library)
+            new = try await source(block, id, known)
         } catch {
             throw .failed("\(block.name): \(error)")
         }
         let former = sources[id]
-        if let lists = former?.shelves.withLock({ $0 }) { new.shelves.withLock { if $0 != nil { $0 = lists } } }
         if id == shown?.active { await leave() }
         await stopSync(index)
         await stopCouriers(index)
+        // What the sync has shown until it ended is what the next one has to go on from.
+        guard let library = await core.ask({ reference.find(in: $0)?.library }) ?? nil else {
+            new.shutdown()
+            throw Self.ended
+        }
+        new.shown.withLock { $0 = library }
+        if let lists = former?.shelves.withLock({ $0 }) { new.shelves.withLock { if $0 != nil { $0 = lists } } }
         sources.set(new, for: id)
         former?.shutdown()
         core.post { server in
