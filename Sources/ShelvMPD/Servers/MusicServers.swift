@@ -292,6 +292,14 @@ actor MusicServers {
         )
     }
 
+    /// Lets the queue be saved for the last time, and ends what runs for the active server only.
+    private func leaveActive() async {
+        // Only once the core has given the queue out is there something to be saved.
+        _ = await core.ask { $0.active.playQueue?.finish() }
+        await attendance.extras?.finish()
+        await leave()
+    }
+
     private func leave() async {
         let tasks = attendance.tasks
         attendance = Attendance()
@@ -350,12 +358,8 @@ actor MusicServers {
         let next = wanted ?? former
         let isRenewed = renews || next.active != former.active
         guard let source = sources[next.active], let active = reference(to: next.active) else { throw .noSuchServer }
-        if isRenewed {
-            // What ran for the former one, or for this one in its former form, must not be taken for what comes now.
-            core.post { $0.active.playQueue?.finish() }
-            await attendance.extras?.finish()
-            await leave()
-        }
+        // What ran for the former one, or for this one in its former form, must not be taken for what comes now.
+        if isRenewed { await leaveActive() }
         let mounts = next.mounts.compactMap { mount in reference(to: mount.id).map { (mount.path, $0) } }
         while true {
             let seen = await core.ask { server in
@@ -469,7 +473,7 @@ actor MusicServers {
             throw .failed("\(block.name): \(error)")
         }
         let former = sources[id]
-        if id == shown?.active { await leave() }
+        if id == shown?.active { await leaveActive() }
         await stopSync(index)
         await stopCouriers(index)
         // What the sync has shown until it ended is what the next one has to go on from.
