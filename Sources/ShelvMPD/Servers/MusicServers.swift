@@ -360,6 +360,49 @@ actor MusicServers {
         guard let source = sources[next.active], let active = reference(to: next.active) else { throw .noSuchServer }
         // What ran for the former one, or for this one in its former form, must not be taken for what comes now.
         if isRenewed { await leaveActive() }
+        do throws(ServerChangeError) {
+            let parts = try await show(next, source, active, isRenewed: isRenewed)
+            shown = next
+            if next != former { await keep(next) }
+            if let parts { attend(parts.extras) }
+            await sync()
+        } catch {
+            if isRenewed { await goOn() }
+            throw error
+        }
+    }
+
+    /// Begins anew what runs for the active server only, which stays the active one though another was wanted.
+    private func goOn() async {
+        guard let shown, let source = sources[shown.active], let active = reference(to: shown.active) else { return }
+        do {
+            for _ in 1...Self.mostRounds {
+                guard let changes = await core.ask({ $0.playlists.changes }) else { return }
+                let parts = try await ActiveServerParts.load(source, configuration)
+                let isDone = await core.ask { [sources] server in
+                    // What was done to playlists meanwhile is not in what was read.
+                    guard active.find(in: server)?.isActive == true, server.playlists.changes == changes else {
+                        return false
+                    }
+                    parts.attach(to: server, sources, isStart: false)
+                    return true
+                }
+                guard let isDone else { return }
+                if isDone { return attend(parts.extras) }
+            }
+            throw ServerChangeError.failed("playlists change all the time")
+        } catch {
+            log.error("Playlists and queue are not kept at the server any more: \(error)")
+        }
+    }
+
+    /// - Returns: what only the active server has, read anew; nil if it was not renewed.
+    private func show(
+        _ next: Arrangement,
+        _ source: MusicSource,
+        _ active: MusicServer.Reference,
+        isRenewed: Bool
+    ) async throws(ServerChangeError) -> ActiveServerParts? {
         let mounts = next.mounts.compactMap { mount in reference(to: mount.id).map { (mount.path, $0) } }
         while true {
             let seen = await core.ask { server in
@@ -395,12 +438,7 @@ actor MusicServers {
             }
             guard let isDone else { throw Self.ended }
             // Something was done meanwhile: once more with that.
-            if !isDone { continue }
-            shown = next
-            if next != former { await keep(next) }
-            if let parts { attend(parts.extras) }
-            await sync()
-            return
+            if isDone { return parts }
         }
     }
 
