@@ -554,16 +554,22 @@ actor MusicServers {
                     try await takeNew(block, id)
                 }
             } catch {
-                if case .failed(let message) = error { problems.append(message) }
+                problems.append("\(error)")
             }
         }
         if let shown {
             var next = shown
             if !ids.contains(next.active) { next.active = ids.first { sources[$0] != nil } ?? first }
             next.mounts.removeAll { !ids.contains($0.id) || $0.id == next.active }
-            if next != shown { try await arrange(next) }
+            do throws(ServerChangeError) {
+                if next != shown { try await arrange(next) }
+            } catch {
+                problems.append("\(error)")
+            }
         }
-        for index in members.indices.reversed() where !ids.contains(members[index].id) {
+        // One that clients still see stays, until another can be shown.
+        for index in members.indices.reversed()
+        where !ids.contains(members[index].id) && shown?.shows(members[index].id) != true {
             log.notice("The server \(members[index].block.name) is gone from the configuration")
             await stopSync(index)
             await stopCouriers(index)
