@@ -63,6 +63,9 @@ actor MusicServers {
 
     /// How long the end of the program waits for the last things to be told.
     private static let patience = Duration.seconds(2)
+    /// How often libraries that change meanwhile are put together for one change, and how often it is tried at all.
+    private static let mostMerges = 3
+    private static let mostRounds = 50
     /// Under which names the store keeps which server is active, and which ones are mounted.
     private static let activeSetting = "active_server"
     private static let mountsSetting = "mounts"
@@ -404,27 +407,32 @@ actor MusicServers {
         isRenewed: Bool
     ) async throws(ServerChangeError) -> ActiveServerParts? {
         let mounts = next.mounts.compactMap { mount in reference(to: mount.id).map { (mount.path, $0) } }
-        while true {
+        var merged: (library: LibrarySnapshot, of: Seen)?
+        for round in 1...Self.mostRounds {
             let seen = await core.ask { server in
                 server.mergeBegins()
                 return Seen(server, active, mounts)
             }
             guard let seen else { throw Self.ended }
             guard let own = seen.own else { throw .noSuchServer }
+            // Libraries that change faster than they are put together: an older one first, and the next one after that.
+            let older = round > Self.mostMerges && !mounts.isEmpty ? merged : nil
             let library: LibrarySnapshot
             var parts: ActiveServerParts?
             do {
-                library = try await together(own, seen.parts)
+                if let older { library = older.library } else { library = try await together(own, seen.parts) }
                 if isRenewed { parts = try await ActiveServerParts.load(source, configuration) }
             } catch {
                 throw .failed("\(error)")
             }
+            merged = (library, of: older?.of ?? seen)
             let translation = SongTranslation(from: seen.library, to: library)
             let gone = seen.names.leaving(translation)
             let isDone = await core.ask { [sources, parts] server in
-                guard let music = active.find(in: server), seen.isStill(Seen(server, active, mounts)) else {
-                    return false
-                }
+                let now = Seen(server, active, mounts)
+                guard let music = active.find(in: server),
+                    older == nil ? seen.isStill(now) : seen.showsStill(now)
+                else { return false }
                 server.arrange(
                     music,
                     mounts.compactMap { mount in mount.1.find(in: server).map { Mount(path: mount.0, music: $0) } },
@@ -434,12 +442,14 @@ actor MusicServers {
                     isRenewed: isRenewed
                 )
                 parts?.attach(to: server, sources, isStart: false)
+                if let older, !older.of.isStill(now) { server.wantMerge(hasNews: true) }
                 return true
             }
             guard let isDone else { throw Self.ended }
             // Something was done meanwhile: once more with that.
             if isDone { return parts }
         }
+        throw .failed("the libraries change all the time")
     }
 
     private func reference(to id: ServerID) -> MusicServer.Reference? { members.first { $0.id == id }?.reference }
@@ -492,8 +502,13 @@ actor MusicServers {
             playlistChanges = server.playlists.changes
         }
 
+        /// Whether clients still see the same, whatever it was made of.
+        func showsStill(_ now: Seen) -> Bool {
+            now.library === library && now.playlistChanges == playlistChanges
+        }
+
         func isStill(_ now: Seen) -> Bool {
-            now.library === library && now.own === own && now.playlistChanges == playlistChanges
+            showsStill(now) && now.own === own
                 && now.parts.elementsEqual(parts) { $0.path == $1.path && $0.library === $1.library }
         }
     }
