@@ -302,7 +302,9 @@ struct SongTranslation: Sendable {
         self.hasNewIDs = hasNewIDs
     }
 
+    /// Nil also for a song that the old library does not have.
     subscript(song: SongIndex) -> SongIndex? {
+        guard successors.indices.contains(Int(song.rawValue)) else { return nil }
         let successor = successors[Int(song.rawValue)]
         return successor == .max ? nil : SongIndex(rawValue: successor)
     }
