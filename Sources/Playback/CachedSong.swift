@@ -31,16 +31,28 @@ final class CachedSong: Sendable {
     /// Whether all bytes are there.
     var isComplete: Bool { file.isComplete }
 
-    fileprivate func add(_ reader: CacheReader, _ observer: @escaping @Sendable (FetchNotice) -> Void) {
-        observers.table.withLock { $0[reader] = observer }
+    /// Lets the fetcher bring bytes for one more. To be followed by its `plan`.
+    fileprivate func add(
+        _ reader: CacheReader,
+        isEager: Bool,
+        _ request: @escaping @Sendable (Int64?) -> HTTPRequest,
+        _ observer: @escaping @Sendable (FetchNotice) -> Void
+    ) {
+        // Both under the lock, here and in `remove`: else who comes while the last one leaves is stopped with that one.
+        observers.table.withLock { table in
+            table[reader] = observer
+            fetcher.allow(isEager: isEager, request)
+        }
     }
 
-    /// Returns whether nobody is left.
+    /// Ends the fetch with the last one. Returns whether nobody is left.
     fileprivate func remove(_ reader: CacheReader) -> Bool {
-        observers.table.withLock { table in
+        let ended = observers.table.withLock { table -> [RangeTransfer]? in
             table[reader] = nil
-            return table.isEmpty
+            return table.isEmpty ? fetcher.forbid() : nil
         }
+        for transfer in ended ?? [] { transfer.cancel() }
+        return ended != nil
     }
 
     fileprivate var isUnused: Bool { observers.table.withLock { $0.isEmpty } }
@@ -140,12 +152,12 @@ public final class AudioCache: Sendable {
         let name = Self.name(of: source)
         let song = songs.withLock { songs -> Result<CachedSong, PlayerError> in
             if let song = songs[name] {
-                song.add(reader, observer)
+                song.add(reader, isEager: isEager, source.request, observer)
                 return .success(song)
             }
             do throws(PlayerError) {
                 let song = try make(name, source)
-                song.add(reader, observer)
+                song.add(reader, isEager: isEager, source.request, observer)
                 songs[name] = song
                 return .success(song)
             } catch {
@@ -153,13 +165,12 @@ public final class AudioCache: Sendable {
             }
         }
         let opened = try song.get()
-        opened.fetcher.activate(isEager: isEager, source.request)
+        opened.fetcher.plan()
         return opened
     }
 
     fileprivate func close(_ song: CachedSong, for reader: CacheReader) {
         guard song.remove(reader) else { return }
-        song.fetcher.deactivate()
         keeper.after { [self] in
             // Opened again meanwhile: the note is written when that one closes.
             guard song.isUnused, songs.withLock({ $0[song.key] === song }) else { return }

@@ -57,10 +57,11 @@ final class Fetcher: Sendable {
     var validators: FileValidators { state.withLock { $0.validators } }
     var isTotalCertain: Bool { state.withLock { $0.isTotalCertain } }
 
-    /// Lets it bring bytes, with requests made by `request` from now on. A failure is tried anew.
+    /// Lets it bring bytes, with requests made by `request` from now on, once `plan` is called. A failure is tried anew.
+    /// Calls nobody.
     ///
     /// - Parameter isEager: false to begin only when a reader waits for bytes.
-    func activate(isEager: Bool, _ request: @escaping @Sendable (Int64?) -> HTTPRequest) {
+    func allow(isEager: Bool, _ request: @escaping @Sendable (Int64?) -> HTTPRequest) {
         state.withLock { state in
             state.request = request
             state.isActive = true
@@ -72,7 +73,6 @@ final class Fetcher: Sendable {
                 file.monitor.update { $0.isClosed = false }
             }
         }
-        plan()
     }
 
     /// Begins to bring the whole file, waited for or not.
@@ -81,9 +81,14 @@ final class Fetcher: Sendable {
         plan()
     }
 
-    /// Ends all transfers; readers stay blocked until they are cancelled or `activate` is called.
+    /// Ends all transfers; readers stay blocked until they are cancelled, or bytes are allowed again.
     func deactivate() {
-        let transfers = state.withLock { state in
+        for transfer in forbid() { transfer.cancel() }
+    }
+
+    /// The same, but leaves it to the caller to cancel the transfers that it returns. Calls nobody.
+    func forbid() -> [RangeTransfer] {
+        state.withLock { state in
             defer { state.transfers = [] }
             state.isActive = false
             state.isEager = false
@@ -91,7 +96,6 @@ final class Fetcher: Sendable {
             state.retryNumber &+= 1
             return state.transfers
         }
-        for transfer in transfers { transfer.cancel() }
     }
 
     /// A reader waits for the byte at `position`.

@@ -1,12 +1,19 @@
 import CLinux
 import Glibc
+import Logging
+import SubsonicKit
 import Support
+import Synchronization
 import Testing
 
 @testable import Playback
 
 private let one = PlaybackID(1)
 private let two = PlaybackID(2)
+
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
+}
 
 /// Several players in one process: the same files, each its own outputs, which go from one to another.
 @Suite(.serialized)
@@ -52,6 +59,36 @@ struct RoomTests {
         for room in all { try room.wait { $0 == .ended(one, .endOfFile) } }
         for (index, name) in ["out.pcm", "b", "c"].enumerated() {
             #expect(try difference(first.output(name), Self.noises[index].pcm) == nil, "\(name)")
+        }
+    }
+
+    /// Who opens a song while the only other one closes it is not stopped with that one.
+    @Test func whoComesWhileTheLastOneLeavesGetsTheSong() throws {
+        let folder = try #require(TemporaryFolder())
+        let server = try #require(HTTPTestServer { .file([UInt8](repeating: 7, count: 1000), for: $0) })
+        defer { server.stop() }
+        let transport = try CurlTransport()
+        let cache = try AudioCache(directory: folder.path("cache"), transport: transport, log: .silent)
+        defer {
+            transport.shutdown()
+            cache.shutdown()
+        }
+        let url = server.url
+        let (leaving, coming) = (cache.desk(), cache.desk())
+        for round in 0..<200 {
+            let source = AudioSource(cacheKey: "\(round)") { HTTPRequest(url: "\(url)/\(round)", rangeStart: $0) }
+            let former = try leaving.open(source, for: one, isEager: false) { _ in }
+            let (leaves, isWhole) = (Flag(), TestGate())
+            let thread = TestThread {
+                leaves.isSet.store(true, ordering: .releasing)
+                leaving.close(former, for: one)
+            }
+            // Spins, so that both are at it in the same microsecond.
+            while !leaves.isSet.load(ordering: .acquiring) {}
+            let song = try coming.open(source, for: two, isEager: true) { if $0 == .complete { isWhole.open() } }
+            try #require(isWhole.wait(timeout: 10_000), "round \(round)")
+            thread?.join()
+            coming.close(song, for: two)
         }
     }
 
