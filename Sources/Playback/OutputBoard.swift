@@ -4,6 +4,8 @@ import Glibc
 struct OutputBoard {
     /// While the wanted device is missing it is looked for this often.
     static let retryInterval = Duration.seconds(30)
+    /// At first sooner, after a change: who has played to it may not have let go of it yet.
+    static let firstRetries = [200, 500, 1000, 2000].map(Duration.milliseconds)
     /// Drivers for a device that is not named, in order; all of them fail fast where there is no sound.
     static let usualDrivers = "pulse,pipewire,alsa"
 
@@ -29,6 +31,8 @@ struct OutputBoard {
     private var driver: String?
     /// When to look for the device again.
     private(set) var retryDue = UInt64.max
+    /// What is left of the first retries.
+    private var soonRetries: ArraySlice<Duration> = []
 
     /// - Parameters:
     ///   - tap: serves the outputs that libmpv does not play itself.
@@ -133,6 +137,7 @@ struct OutputBoard {
         guard selection != old else { return false }
         problem = nil
         retryDue = .max
+        soonRetries = Self.firstRetries[...]
         for deck in decks {
             if let server = chosen?.server { deck.handle.set(.pulseServer, server) }
             deck.handle.set(.device, selection.device)
@@ -179,7 +184,7 @@ struct OutputBoard {
         self.driver = driver
         guard let device, let driver, !driver.isEmpty else { return nil }
         let isMissing = driver == "null" && device.driver != "null"
-        retryDue = isMissing ? monotonicNow().advanced(by: Self.retryInterval) : .max
+        if isMissing { planRetry() } else { retryDue = .max }
         let text = isMissing ? "no audio device found, playing silence" : nil
         guard text != problem else { return nil }
         problem = text
@@ -188,8 +193,12 @@ struct OutputBoard {
 
     /// Looks for the device again.
     mutating func retry(_ decks: [Deck]) {
-        if retryDue != .max || problem != nil { retryDue = monotonicNow().advanced(by: Self.retryInterval) }
+        if retryDue != .max || problem != nil { planRetry() }
         for deck in decks { deck.handle.command(["ao-reload"]) }
+    }
+
+    private mutating func planRetry() {
+        retryDue = monotonicNow().advanced(by: soonRetries.popFirst() ?? Self.retryInterval)
     }
 }
 

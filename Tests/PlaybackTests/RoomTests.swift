@@ -92,6 +92,31 @@ struct RoomTests {
         }
     }
 
+    /// A device that another player still holds is tried again soon, and then seldom.
+    @Test func aDeviceThatWasPutIsTriedAgainSoon() throws {
+        func device(_ name: String) -> Outlet {
+            Outlet(OutputConfiguration(name: name, kind: .device(driver: "alsa", device: name)))
+        }
+        var board = OutputBoard([device("a")], tap: nil, isTimed: true) { _, _ in }
+        func wait() -> Duration { .nanoseconds(Int64(board.retryDue) - Int64(monotonicNow())) }
+        var problem = board.driverIs("null")
+        #expect(problem != nil && wait() > .seconds(20))
+        let put = device("b")
+        var isOther = board.put((put, put.claim()), at: 1, true, [])
+        #expect(!isOther)
+        isOther = board.put(nil, at: 0, false, [])
+        #expect(isOther && board.retryDue == .max)
+        problem = board.driverIs("null")
+        #expect(problem?.index == 1)
+        for limit in OutputBoard.firstRetries {
+            #expect(wait() <= limit)
+            board.retry([])
+        }
+        #expect(wait() > .seconds(20))
+        problem = board.driverIs("alsa")
+        #expect(problem != nil && board.retryDue == .max)
+    }
+
     /// The song is fetched once, and neither's end takes it from the other, though there is no room for any song.
     @Test func thePlayersShareTheFileOfASong() throws {
         let gates = GateBox()
