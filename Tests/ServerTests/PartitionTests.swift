@@ -334,6 +334,84 @@ import Testing
         server.end()
     }
 
+    /// Answered is kept: a kill right behind the `OK` loses nothing, and what was off does not come back on.
+    @Test func anOutputThatIsOffStaysOffWhenItIsMoved() async throws {
+        let folder = try #require(TemporaryFolder())
+        var server = try await PersistentServer(folder, outputs: Self.outputs("one", "two"))
+        var client = try server.client()
+        for line in ["setvol 7", "newpartition kitchen", "partition kitchen", "disableoutput 0", "moveoutput one"] {
+            _ = try client.ask(line)
+        }
+        #expect(try client.ask("partition default") == ["OK"])
+        #expect(try client.ask("disableoutput 1") == ["OK"])
+        #expect(try client.ask("partition kitchen") == ["OK"])
+        #expect(try client.ask("moveoutput two") == ["OK"])
+        server.kill()
+        server = try await PersistentServer(folder, outputs: Self.outputs("one", "two"))
+        client = try server.client()
+        #expect(try client.ask("partition kitchen") == ["OK"])
+        let rows = try client.ask("outputs").filter { $0.hasPrefix("outputname") || $0.hasPrefix("outputenabled") }
+        #expect(rows == ["outputname: one", "outputenabled: 1", "outputname: two", "outputenabled: 0"])
+        #expect(try client.value("volume", of: "status") == "7")
+        server.end()
+    }
+
+    /// What was put off of a room that is removed meanwhile is done no more.
+    @Test func anAbandonedRoomWritesNothing() async throws {
+        let folder = try #require(TemporaryFolder())
+        let records = (0..<1200).map { SongRecord(songID: "\($0)", uri: "d/\($0)", size: 1, suffix: "mp3") }
+        let server = try await PersistentServer(folder, records)
+        #expect(try server.client().ask("add \"\"") == ["OK"])
+        let moment = try #require(server.onCore { $0.defaultPartition.saver?.moment() } ?? nil)
+        let writers = ["kept", "gone"].map { QueueWriter(server.store, partition: $0) }
+        writers[0].save(moment) { _ in }
+        // Told behind the queue and before the songs.
+        writers[1].save(moment) { [writers] _ in writers[1].abandon() }
+        #expect(try await rows(of: "gone", in: ["queue"], server) == 1)
+        writers[1].save(moment) { _ in }
+        for _ in 0..<10 { await server.store.flush() }
+        #expect(try await rows(of: "gone", in: ["queue_song"], server) == 0)
+        #expect(try await rows(of: "kept", in: ["queue_song"], server) > 0)
+        server.end()
+    }
+
+    /// What the store could not forget it forgets with the next change.
+    @Test func aRoomIsErasedOnceTheStoreTakesIt() async throws {
+        let folder = try #require(TemporaryFolder())
+        let server = try await PersistentServer(folder)
+        let client = try server.client()
+        for line in ["newpartition kitchen", "partition kitchen", "add \"\"", "partition default"] {
+            #expect(try client.ask(line) == ["OK"])
+        }
+        #expect(server.settle())
+        try await server.store.write("a test") { database throws(StoreError) in
+            try database.run("ALTER TABLE output_home RENAME TO elsewhere")
+        }
+        #expect(try client.ask("delpartition kitchen").last?.hasPrefix("ACK") == true)
+        #expect(try await rows(of: "kitchen", in: Self.tables, server) > 0)
+        try await server.store.write("a test") { database throws(StoreError) in
+            try database.run("ALTER TABLE elsewhere RENAME TO output_home")
+        }
+        #expect(try client.ask("newpartition hall") == ["OK"])
+        #expect(try await rows(of: "kitchen", in: Self.tables, server) == 0)
+        server.end()
+    }
+
+    private static let tables = [
+        "queue", "queue_list", "queue_block", "queue_position", "queue_song", "partition_setting",
+    ]
+
+    private func rows(of partition: String, in tables: [String], _ server: PersistentServer) async throws -> Int64 {
+        try await server.store.read { database throws(StoreError) in
+            var count: Int64 = 0
+            for table in tables {
+                let sql = "SELECT count(*) FROM \(table) WHERE partition = '\(partition)'"
+                count += try database.value(sql)?.integer ?? 0
+            }
+            return count
+        }
+    }
+
     @Test func nothingIsLeftOfARoomThatIsRemoved() async throws {
         let folder = try #require(TemporaryFolder())
         let server = try await PersistentServer(folder)
@@ -343,12 +421,7 @@ import Testing
         }
         #expect(server.settle())
         #expect(try client.ask("delpartition kitchen") == ["OK"])
-        for table in ["queue", "queue_list", "queue_block", "queue_position", "queue_song", "partition_setting"] {
-            let count = try await server.store.read { database throws(StoreError) in
-                try database.value("SELECT count(*) FROM \(table) WHERE partition = 'kitchen'")?.integer
-            }
-            #expect(count == 0, "\(table)")
-        }
+        #expect(try await rows(of: "kitchen", in: Self.tables, server) == 0)
         server.end()
     }
 }

@@ -5,15 +5,21 @@ enum PartitionCommands {
     static let rows: [Command] = [
         Command("partition", .read, args: 1...1, "Goes to another partition.", .core(partition)),
         Command("listpartitions", .read, args: 0...0, "Lists the partitions.", .core(list)),
-        Command("newpartition", .admin, args: 1...1, "Makes a partition.", .core(make)),
+        Command("newpartition", .admin, args: 1...1, "Makes a partition.", .background(make)),
         Command(
             "delpartition",
             .admin,
             args: 1...1,
             "Removes a partition that has neither clients nor outputs.",
-            .core(delete)
+            .background(delete)
         ),
-        Command("moveoutput", .admin, args: 1...1, "Moves an output to the client's partition.", .core(moveOutput)),
+        Command(
+            "moveoutput",
+            .admin,
+            args: 1...1,
+            "Moves an output to the client's partition.",
+            .background(moveOutput)
+        ),
     ]
 
     private static func partition(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
@@ -27,19 +33,32 @@ enum PartitionCommands {
         for partition in context.server.partitions { reply.pair("partition", partition.name) }
     }
 
-    private static func make(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        try context.server.makePartition(name(arguments))
-    }
-
-    private static func delete(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        guard let partition = context.server.partition(named: try name(arguments)) else {
-            throw ACK(.noExist, "no such partition")
+    private static func make(_: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let name = try name(arguments)
+        return LibraryPlan(cost: 1) {
+            .keptEdit { context, whenKept in try context.server.makePartition(name, whenKept: whenKept) }
         }
-        try context.server.deletePartition(partition)
     }
 
-    private static func moveOutput(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        try context.server.moveOutput(arguments.text(0), to: context.partition)
+    private static func delete(_: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let name = try name(arguments)
+        return LibraryPlan(cost: 1) {
+            .keptEdit { context, whenKept in
+                guard let partition = context.server.partition(named: name) else {
+                    throw ACK(.noExist, "no such partition")
+                }
+                try context.server.deletePartition(partition, whenKept: whenKept)
+            }
+        }
+    }
+
+    private static func moveOutput(_: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let name = arguments.text(0)
+        return LibraryPlan(cost: 1) {
+            .keptEdit { context, whenKept in
+                try context.server.moveOutput(name, to: context.partition, whenKept: whenKept)
+            }
+        }
     }
 
     /// The first argument, if it can be the name of a partition: letters, digits, `-` and `_`.

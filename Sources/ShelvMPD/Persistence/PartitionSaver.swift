@@ -57,7 +57,13 @@ final class PartitionSaver {
     }
 
     /// Saves no more: the partition will be no more.
-    func abandon() { isFinished = true }
+    func abandon() {
+        isFinished = true
+        writer.abandon()
+    }
+
+    /// Volume and the like as they are now, to be written as a part of a greater change.
+    func settings() -> SavedSettings { SavedSettings(writer: writer, values: partition.savedSettings) }
 
     private func schedule(after delay: Duration) {
         guard !isScheduled, !isSaving, !isFinished else { return }
@@ -128,4 +134,10 @@ final class PartitionSaver {
             }
         }
     }
+}
+
+/// A partition's volume and the like at one moment, and who writes them.
+struct SavedSettings: Sendable {
+    let writer: QueueWriter
+    let values: [String: String]
 }

@@ -23,6 +23,8 @@ final class QueueWriter: Sendable {
         var lastNumber: Int64 = 0
         var settings: [String: String] = [:]
         var songs = SongShelf()
+        /// Whether nothing may be written any more.
+        var isAbandoned = false
     }
 
     let partition: String
@@ -52,11 +54,11 @@ final class QueueWriter: Sendable {
                 // The copy of the queue is given back as soon as it is read.
                 guard let (archive, elapsed, settings) = moment.take({ ($0.queue.archive(), $0.elapsed, $0.settings) })
                 else { return }
-                var state = state.withLock { $0 }
-                try write(archive, names, to: database, &state)
-                try write(settings, to: database, &state)
-                if let current = archive.current { try write(elapsed, of: current, to: database) }
-                self.state.withLock { $0 = state }
+                try update { state throws(StoreError) in
+                    try write(archive, names, to: database, &state)
+                    try write(settings, to: database, &state)
+                    if let current = archive.current { try write(elapsed, of: current, to: database) }
+                }
             },
             whenDone: { [self] result in
                 if case .failure = result {
@@ -74,7 +76,9 @@ final class QueueWriter: Sendable {
     func savePosition(_ elapsed: Duration, of entry: EntryID, whenDone: @escaping @Sendable (Bool) -> Void) {
         store.submit(
             "the position in the song",
-            { [self] database throws(StoreError) in try write(elapsed, of: entry, to: database) },
+            { [self] database throws(StoreError) in
+                try update { _ throws(StoreError) in try write(elapsed, of: entry, to: database) }
+            },
             whenDone: { result in if case .success = result { whenDone(true) } else { whenDone(false) } }
         )
     }
@@ -88,7 +92,26 @@ final class QueueWriter: Sendable {
         }
     }
 
+    /// Nothing is written any more, also of what was begun: the partition is erased next.
+    func abandon() { state.withLock { $0.isAbandoned = true } }
+
     // MARK: On the store's thread
+
+    /// Writes volume and the like as a part of a greater change. If that is not kept, `forget` is to be called.
+    func write(_ settings: [String: String], to database: Database) throws(StoreError) {
+        try update { state throws(StoreError) in try write(settings, to: database, &state) }
+    }
+
+    /// Lets something be written, unless nothing may be any more; what is known to be there changes only if all of it succeeds.
+    private func update(_ body: (inout State) throws(StoreError) -> Void) throws(StoreError) {
+        var state = state.withLock { $0 }
+        guard !state.isAbandoned else { return }
+        try body(&state)
+        self.state.withLock { old in
+            state.isAbandoned = old.isAbandoned
+            old = state
+        }
+    }
 
     /// Forgets all that is saved of a partition.
     static func erase(_ partition: String, from database: Database) throws(StoreError) {
@@ -214,7 +237,9 @@ final class QueueWriter: Sendable {
         guard let chore = state.withLock({ $0.songs.nextChore() }) else { return }
         store.submit(
             "what is known of the songs in the queue",
-            { [partition] database throws(StoreError) in
+            { [self] database throws(StoreError) in
+                // It may come behind the end of the partition.
+                guard !state.withLock({ $0.isAbandoned }) else { return }
                 try chore.carryOut(names, partition: partition, database)
             },
             whenDone: { [self] result in

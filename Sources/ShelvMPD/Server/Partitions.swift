@@ -43,7 +43,8 @@ extension Server {
     // MARK: What clients do
 
     /// Makes an empty partition without outputs.
-    func makePartition(_ name: String) throws(ACK) {
+    /// - Parameter whenKept: told once it cannot be lost any more, as by all that changes partitions.
+    func makePartition(_ name: String, whenKept: @escaping Store.WhenDone) throws(ACK) {
         guard partition(named: name) == nil else { throw ACK(.exist, "name already exists") }
         guard partitions.count < Self.mostPartitions, let partitionFactory else {
             throw ACK(.unknown, "too many partitions")
@@ -53,12 +54,12 @@ extension Server {
         } catch {
             throw ACK(.system, "\(error)")
         }
-        keepPlan(erasing: name)
+        keepPlan(erasing: name, whenKept: whenKept)
         raise(.partition)
     }
 
     /// Removes a partition that nobody is in, and all that is saved of it.
-    func deletePartition(_ partition: Partition) throws(ACK) {
+    func deletePartition(_ partition: Partition, whenKept: @escaping Store.WhenDone) throws(ACK) {
         guard partition !== defaultPartition else { throw ACK(.unknown, "cannot delete the default partition") }
         guard !connections.values.contains(where: { $0.session.partition === partition }) else {
             throw ACK(.unknown, "partition still has clients")
@@ -68,7 +69,7 @@ extension Server {
         partitions.removeAll { $0 === partition }
         // Of outputs that are not configured at the moment.
         outputHomes = outputHomes.filter { $0.value != partition.name }
-        keepPlan(erasing: partition.name)
+        keepPlan(erasing: partition.name, whenKept: whenKept)
         raise(.partition)
     }
 
@@ -81,38 +82,71 @@ extension Server {
     }
 
     /// Moves an output to a partition, unless it is there.
-    func moveOutput(_ name: String, to partition: Partition) throws(ACK) {
-        if partition.output(named: name) != nil { return }
+    func moveOutput(_ name: String, to partition: Partition, whenKept: @escaping Store.WhenDone) throws(ACK) {
+        if partition.output(named: name) != nil { return whenKept(.success(())) }
         for other in partitions {
             guard let index = other.output(named: name) else { continue }
             partition.receive(other.giveAway(index), volume: other.volume)
             outputHomes[name] = partition === defaultPartition ? nil : partition.name
-            keepPlan()
+            keepPlan(whenKept: whenKept)
             raise(.output)
             return
         }
         throw ACK(.noExist, "No such output")
     }
 
-    /// Keeps which partitions there are and where the outputs belong. At once: the rest follows within a moment.
-    /// - Parameter name: a partition of which nothing is to be left.
-    private func keepPlan(erasing name: String? = nil) {
-        guard let store = partitionFactory?.store else { return }
+    /// Keeps which partitions there are, where the outputs belong and whether they are on, at once and together.
+    /// - Parameters:
+    ///   - name: a partition of which nothing is to be left of what was saved until now.
+    ///   - whenKept: told once it cannot be lost any more, or that the store does not take it; that is tried again.
+    private func keepPlan(erasing name: String? = nil, whenKept: @escaping Store.WhenDone) {
+        guard let store = partitionFactory?.store else { return whenKept(.success(())) }
+        if let name { overduePlan.erasures.insert(name) }
+        let erasures = overduePlan.erasures
+        overduePlan.erasures = []
         let plan = PartitionPlan(names: partitions.dropFirst().map(\.name), homes: outputHomes)
+        let settings = partitions.compactMap { $0.saver?.settings() }
         let core = core
         store.submit(
             "the partitions",
             { database throws(StoreError) in
                 try plan.write(to: database)
-                if let name { try QueueWriter.erase(name, from: database) }
+                for name in erasures { try QueueWriter.erase(name, from: database) }
+                for settings in settings {
+                    // A new one may have been saved since the old one of that name was to be erased.
+                    if erasures.contains(settings.writer.partition) { settings.writer.forget() }
+                    try settings.writer.write(settings.values, to: database)
+                }
             },
             whenDone: { result in
-                guard case .failure = result else { return }
-                // The disk may be full for a while.
-                core.post { server in
-                    _ = server.timers.schedule(at: .now.advanced(by: .seconds(10))) { $0.keepPlan() }
+                if case .failure = result {
+                    for settings in settings { settings.writer.forget() }
+                    core.post { $0.keepPlanLater(erasing: erasures) }
+                } else if !erasures.isEmpty {
+                    core.post { server in
+                        for name in erasures { server.partition(named: name)?.saver?.noteChange() }
+                    }
                 }
+                whenKept(result)
             }
         )
     }
+
+    /// The disk may be full for a while.
+    private func keepPlanLater(erasing names: Set<String>) {
+        overduePlan.erasures.formUnion(names)
+        guard !overduePlan.isScheduled else { return }
+        overduePlan.isScheduled = true
+        _ = timers.schedule(at: .now.advanced(by: .seconds(10))) { server in
+            server.overduePlan.isScheduled = false
+            server.keepPlan { _ in }
+        }
+    }
+}
+
+/// What is to be tried again of a change of the partitions that the store did not take.
+struct OverduePlan {
+    /// Partitions of which nothing is to be left.
+    var erasures: Set<String> = []
+    var isScheduled = false
 }

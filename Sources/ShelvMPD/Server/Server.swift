@@ -46,6 +46,8 @@ final class Server {
     var equipment: [(Partition) -> Void] = []
     /// Outputs that are not in the default partition: the name of theirs, by their own.
     var outputHomes: [String: String] = [:]
+    /// What the store has not taken of that yet.
+    var overduePlan = OverduePlan()
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
