@@ -18,8 +18,8 @@ final class Scrobbler {
     let log: Log
     /// Whether it is told anything; what waits, waits on.
     var isEnabled: Bool { didSet { pace.soon() } }
-    /// The server that is told.
-    weak var home: MusicServer?
+    /// The server that is told. What waits for it is seen in its library's numbers from then on.
+    weak var home: MusicServer? { didSet { showWaiting() } }
     private let journal: JournalWriter
     private(set) var waiting: [Waiting]
     /// Plays up to this one may have been sent without an answer.
@@ -49,13 +49,17 @@ final class Scrobbler {
     /// Begins: there is somebody to carry things out.
     func connect(_ perform: @escaping (ScrobbleJob) -> Void) {
         self.perform = perform
-        guard let home, let server = home.server else { return }
-        // Those that may have been sent may be in the library already.
+        guard let server = home?.server else { return }
+        pace.connect(to: server) { [unowned self] in next() }
+        pace.soon()
+    }
+
+    /// Adds the last run's plays to what the library tells, except those that may have been sent: they may be in it already.
+    private func showWaiting() {
+        guard let home else { return }
         for play in waiting where play.id > uncertainThrough {
             home.freshPlays.add(play.songID, at: play.time, in: home.library)
         }
-        pace.connect(to: server) { [unowned self] in next() }
-        pace.soon()
     }
 
     // MARK: What is heard
