@@ -99,7 +99,7 @@ import Testing
         }
         var client = try start().client()
         #expect(try client.picture("albumart", "Artist/Album 0/").bytes == picture)
-        #expect(waitUntil { TemporaryFolder.names(in: directory).count == 1 })
+        #expect(waitUntil { CoverServer.keptCovers(in: directory) == 1 })
         subsonic.http.stop()
         client = try start().client()
         #expect(try client.picture("albumart", "Artist/Album 0/").bytes == picture)

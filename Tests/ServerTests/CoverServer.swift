@@ -38,6 +38,11 @@ final class CoverServer: Sendable {
         #"{"subsonic-response":{"status":"failed","version":"1.16.1","error":{"code":70,"message":"not found"}}}"#
     )
 
+    /// How many pictures lie in a folder, without those that are being written: whoever opens the folder next takes these away.
+    static func keptCovers(in folder: String) -> Int {
+        TemporaryFolder.names(in: folder).count { $0.hasSuffix(CoverFileForm.ending) }
+    }
+
     let http: HTTPTestServer
     private let box: HandlerBox
     private let transport: CurlTransport

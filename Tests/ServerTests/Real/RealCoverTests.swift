@@ -41,7 +41,7 @@ struct RealCoverTests {
         let covers = instance.folder.path("cache/covers")
         #expect(
             waitUntil {
-                TemporaryFolder.names(in: covers).contains { !TemporaryFolder.names(in: "\(covers)/\($0)").isEmpty }
+                TemporaryFolder.names(in: covers).contains { CoverServer.keptCovers(in: "\(covers)/\($0)") > 0 }
             }
         )
 
