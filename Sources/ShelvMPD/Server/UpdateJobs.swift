@@ -2,6 +2,8 @@
 struct UpdateJobs {
     /// The job under way.
     private(set) var running: UInt32?
+    /// Servers that it waits for, by the numbers of their references.
+    var servers: Set<UInt64> = []
     /// The job that begins when that one has ended, with all requests that came meanwhile.
     private var queued: UInt32?
     private var last: UInt32 = 0

@@ -1,0 +1,161 @@
+import Library
+import Logging
+import Synchronization
+
+/// The blocks of the configuration.
+extension MusicServers {
+    /// Takes a block in.
+    /// - Parameter mustAnswer: whether there is no use for a server without its password.
+    func add(
+        _ block: ServerConfiguration,
+        _ id: ServerID,
+        mustAnswer: Bool = false
+    ) async throws -> MusicServerParts {
+        lastNumber += 1
+        let reference = MusicServer.Reference(core, number: lastNumber)
+        members.append(Member(id: id, reference: reference, block: block))
+        let library = try MusicSource.storedLibrary(id, block, configuration, log)
+        var problem: String?
+        do {
+            sources.set(try await source(block, id, library), for: id)
+        } catch {
+            if mustAnswer { throw error }
+            problem = "\(error)"
+            log.error("The server \(block.name) cannot be used: \(error)")
+        }
+        return try await MusicServerParts.load(
+            reference,
+            id,
+            block,
+            library: library,
+            problem: problem,
+            from: store
+        )
+    }
+
+    private func source(
+        _ block: ServerConfiguration,
+        _ id: ServerID,
+        _ library: LibrarySnapshot
+    ) async throws -> MusicSource {
+        let recipe = try MusicSource.Recipe(block, id: id)
+        return try await MusicSource(recipe, id: id, library: library, configuration, store: store, log: log)
+    }
+
+    /// Makes the connection to a server anew, from its block.
+    func renew(_ index: Int) async throws(ServerChangeError) {
+        let (id, block, reference) = (members[index].id, members[index].block, members[index].reference)
+        guard let known = await core.ask({ reference.find(in: $0)?.library }) ?? nil else { throw Self.ended }
+        let new: MusicSource
+        do {
+            new = try await source(block, id, known)
+        } catch {
+            throw .failed("\(block.name): \(error)")
+        }
+        let former = sources[id]
+        if id == shown?.active { await leaveActive() }
+        await stopSync(index)
+        await stopCouriers(index)
+        // What the sync has shown until it ended is what the next one has to go on from.
+        guard let library = await core.ask({ reference.find(in: $0)?.library }) ?? nil else {
+            new.shutdown()
+            throw Self.ended
+        }
+        new.shown.withLock { $0 = library }
+        if let lists = former?.shelves.withLock({ $0 }) { new.shelves.withLock { if $0 != nil { $0 = lists } } }
+        sources.set(new, for: id)
+        former?.shutdown()
+        core.post { server in
+            guard let music = reference.find(in: server) else { return }
+            music.name = block.name
+            music.url = block.url
+            music.syncReport = SyncReport()
+        }
+        startCouriers(index)
+        await sync()
+    }
+
+    /// Reads the blocks again: those that are new, changed or gone take effect; the others go on undisturbed.
+    func reload() async throws(ServerChangeError) {
+        let blocks: [ServerConfiguration]
+        let ids: [ServerID]
+        do {
+            let file = try ConfigurationReader.load(configuration.file, environment: .current())
+            blocks = file.configuration.servers
+            ids = try await store.identify(blocks.map { ServerAddress(name: $0.name, url: $0.url) })
+        } catch {
+            throw .failed("\(error)")
+        }
+        guard let first = ids.first else { throw .failed("there is no subsonic_server in the configuration") }
+        var problems: [String] = []
+        for (block, id) in zip(blocks, ids) {
+            do throws(ServerChangeError) {
+                if let index = members.firstIndex(where: { $0.id == id }) {
+                    try await take(block, index)
+                } else {
+                    try await takeNew(block, id)
+                }
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        if let shown {
+            var next = shown
+            if !ids.contains(next.active) { next.active = ids.first { sources[$0] != nil } ?? first }
+            next.mounts.removeAll { !ids.contains($0.id) || $0.id == next.active }
+            do throws(ServerChangeError) {
+                if next != shown { try await arrange(next) }
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        // One that clients still see stays, until another can be shown.
+        for index in members.indices.reversed()
+        where !ids.contains(members[index].id) && shown?.shows(members[index].id) != true {
+            log.notice("The server \(members[index].block.name) is gone from the configuration")
+            await stopSync(index)
+            await stopCouriers(index)
+            sources[members[index].id]?.shutdown()
+            sources.set(nil, for: members[index].id)
+            members.remove(at: index)
+        }
+        members.sort { a, b in
+            (ids.firstIndex(of: a.id) ?? ids.endIndex) < (ids.firstIndex(of: b.id) ?? ids.endIndex)
+        }
+        let references = members.map(\.reference)
+        core.post { server in server.setMusicServers(references.compactMap { $0.find(in: server) }) }
+        if !problems.isEmpty { throw .failed(problems.joined(separator: "; ")) }
+    }
+
+    /// A block that is known, perhaps with other content.
+    private func take(_ block: ServerConfiguration, _ index: Int) async throws(ServerChangeError) {
+        let id = members[index].id
+        members[index].block = block
+        if let source = sources[id], let recipe = try? MusicSource.Recipe(block, id: id),
+            recipe.isSame(as: source.made)
+        {
+            return
+        }
+        log.notice("The server \(block.name) has other settings")
+        try await renew(index)
+        if id == shown?.active { try await arrange(nil, renews: true) }
+    }
+
+    private func takeNew(_ block: ServerConfiguration, _ id: ServerID) async throws(ServerChangeError) {
+        let parts: MusicServerParts
+        do {
+            parts = try await add(block, id)
+        } catch {
+            members.removeAll { $0.id == id }
+            throw .failed("\(block.name): \(error)")
+        }
+        log.notice("The server \(block.name) is new")
+        core.post { [sources, log] server in
+            guard let journal = server.journal else { return }
+            let music = parts.make(journal.writer(for: id), sources, server.configuration, log: log)
+            server.setMusicServers(server.musicServers + [music])
+        }
+        if let index = members.firstIndex(where: { $0.id == id }) { startCouriers(index) }
+        if let problem = parts.problem { throw .failed("\(block.name): \(problem)") }
+    }
+}
