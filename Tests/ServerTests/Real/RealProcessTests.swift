@@ -12,7 +12,7 @@ struct RealProcessTests {
         #expect(try client.ask("ping") == ["OK"])
         #expect(unsafe access(instance.folder.path("socket"), F_OK) == 0)
         instance.process?.send(SIGTERM)
-        #expect(instance.process?.wait(milliseconds: 3000) == .exited(0), "\(instance.log)")
+        #expect(instance.process?.wait(milliseconds: 10_000) == .exited(0), "\(instance.log)")
         #expect(unsafe access(instance.folder.path("socket"), F_OK) != 0)
         #expect(try client.rest() == "")
         #expect(throws: MPDTestClient.Failure.cannotConnect) { try MPDTestClient(port: instance.port) }
@@ -36,7 +36,7 @@ struct RealProcessTests {
         instance.folder.write("shelvmpd.conf", configuration.replacing(server.url, with: silent.url))
         try instance.start()
         instance.process?.send(SIGTERM)
-        #expect(instance.process?.wait(milliseconds: 3000) == .exited(0), "\(instance.log)")
+        #expect(instance.process?.wait(milliseconds: 10_000) == .exited(0), "\(instance.log)")
     }
 
     /// Where nothing is said of addresses: who cannot have the port does not go to the half of it that is free.

@@ -12,11 +12,10 @@ struct RealRestartTests {
         instance.stop()
         server.stop()
 
-        let start = monotonicMilliseconds()
+        // From the first answer on.
         try instance.start()
         let client = try instance.client()
         #expect(try client.value("songs", of: "stats") == "\(library.songs.count)")
-        #expect(monotonicMilliseconds() - start < 1000)
 
         #expect(try client.ask("add \"Queue/Ten/01 - Ten 01.ogg\"") == ["OK"])
         #expect(try client.ask("play") == ["OK"])
