@@ -18,7 +18,10 @@ struct OutputTests {
         let device = OutputConfiguration(name: "default", kind: .device(driver: nil, device: nil))
         let fixture = try PlayerFixture(outputs: [device]) { .file(tone.wav, for: $0) }
         defer { fixture.stop() }
-        fixture.player.load(one, fixture.source("a"), at: .zero, paused: false)
+        // Held until it is told: faster than real time, the song may be over before libmpv tells its driver.
+        fixture.player.load(one, fixture.source("a"), at: .zero, paused: true)
+        try fixture.wait { if case .output = $0 { true } else { false } }
+        fixture.player.pause(false)
         try fixture.wait { $0 == .ended(one, .endOfFile) }
         #expect(
             fixture.events.filter { if case .output = $0 { true } else { false } }
