@@ -25,6 +25,25 @@ import Testing
         #expect(try client.ask("shelv_sync").contains { $0.hasPrefix("message") } == false)
     }
 
+    @Test func eachServerIsReadByItself() {
+        let lines = """
+            server: first
+            state: idle
+            updating_db: 3
+            songs: 7
+            server: second
+            mounted: b
+            state: syncing
+            songs: 2
+            fetched: 5
+            expected: 10
+            """
+        let all = SyncProgress.all(reply: lines.split(separator: "\n").map { Array($0.utf8) })
+        #expect(all.map(\.server) == ["first", "second"] && all.map(\.job) == [3, nil])
+        #expect(all.map(\.songs) == [7, 2] && all.map(\.fetched) == [0, 5])
+        #expect(SyncProgress(reply: lines.split(separator: "\n").map { Array($0.utf8) }) == all[0])
+    }
+
     @Test func theLogTellsEveryTenth() {
         var milestones = SyncMilestones()
         let due = stride(from: 500, through: 100_000, by: 500).filter { milestones.isDue(songs: $0, expected: 100_000) }

@@ -1,7 +1,7 @@
 import Glibc
 import MPDProtocol
 
-/// What `shelvmpd sync` does: asks the running server to update its library, and shows how far it is until it is done.
+/// What `shelvmpd sync` does: asks the running server to update its libraries, and shows how far each is until all are done.
 struct SyncProgress: Sendable, Equatable {
     var server = ""
     var state = ""
@@ -11,19 +11,33 @@ struct SyncProgress: Sendable, Equatable {
     var expected: Int?
     var message: String?
 
+    /// The active server's.
     /// - Parameter reply: the lines of `shelv_sync`.
-    init(reply: [[UInt8]]) {
+    init(reply: [[UInt8]]) { self = Self.all(reply: reply).first ?? SyncProgress() }
+
+    private init() {}
+
+    /// Each server's, the active one's first.
+    /// - Parameter reply: the lines of `shelv_sync`.
+    static func all(reply: [[UInt8]]) -> [SyncProgress] {
+        var all: [SyncProgress] = []
         for (key, value) in reply.compactMap(ServerConnection.pair) {
-            switch key {
-            case "server": server = value
-            case "state": state = value
-            case "updating_db": job = Int(value)
-            case "songs": songs = Int(value) ?? 0
-            case "fetched": fetched = Int(value) ?? 0
-            case "expected": expected = Int(value)
-            case "message": message = value
-            default: break
-            }
+            if key == "server" { all.append(SyncProgress()) }
+            if !all.isEmpty { all[all.count - 1].take(key, value) }
+        }
+        return all
+    }
+
+    private mutating func take(_ key: String, _ value: String) {
+        switch key {
+        case "server": server = value
+        case "state": state = value
+        case "updating_db": job = Int(value)
+        case "songs": songs = Int(value) ?? 0
+        case "fetched": fetched = Int(value) ?? 0
+        case "expected": expected = Int(value)
+        case "message": message = value
+        default: break
         }
     }
 
@@ -39,31 +53,51 @@ struct SyncProgress: Sendable, Equatable {
         write: (String) -> Void
     ) throws(ServerConnectionError) {
         let connection = try ServerConnection(configuration, allowing: [.read, .control])
-        let before = SyncProgress(reply: try connection.ask("shelv_sync"))
-        let job = SyncProgress(reply: try connection.ask("update")).job
-        var milestones = SyncMilestones()
+        let before = all(reply: try connection.ask("shelv_sync"))
+        let job = job(in: try connection.ask("update"))
+        var milestones: [String: SyncMilestones] = [:]
         while true {
-            let now = SyncProgress(reply: try connection.ask("shelv_sync"))
-            let isDone = now.job != job && !now.isAhead(of: job)
-            if !isDone, isTerminal {
-                write("\r\(now.bar)\u{1B}[K")
-            } else if !isDone, now.fetched > 0, milestones.isDue(songs: now.fetched, expected: now.expected) {
-                write(now.bar + "\n")
-            }
-            if isDone {
-                if isTerminal { write("\r\u{1B}[K") }
-                if now.state == "failed" {
-                    throw ServerConnectionError(now.message ?? "the library could not be fetched")
+            let now = all(reply: try connection.ask("shelv_sync"))
+            let running = now.first?.job
+            if running == job || isAhead(running, of: job) {
+                let busy = now.filter { $0.state == "syncing" }
+                if isTerminal {
+                    let bars = (busy.isEmpty ? Array(now.prefix(1)) : busy).map(\.bar)
+                    write("\r\(bars.joined(separator: "  "))\u{1B}[K")
+                } else {
+                    for one in busy where one.fetched > 0 {
+                        let isDue = milestones[one.server, default: SyncMilestones()].isDue(
+                            songs: one.fetched,
+                            expected: one.expected
+                        )
+                        if isDue { write(one.bar + "\n") }
+                    }
                 }
-                write(now.summary(since: before))
-                return
+                usleep(150_000)
+                continue
             }
-            usleep(150_000)
+            if isTerminal { write("\r\u{1B}[K") }
+            let failures = now.filter { $0.state == "failed" }
+            for one in now where one.state != "failed" {
+                write(one.summary(since: before.first { $0.server == one.server } ?? one))
+            }
+            if failures.isEmpty { return }
+            throw ServerConnectionError(
+                failures.map { one in
+                    let message = one.message ?? "the library could not be fetched"
+                    return now.count == 1 ? message : "\(one.server): \(message)"
+                }.joined(separator: "; ")
+            )
         }
     }
 
+    /// The number that `update` answered with.
+    private static func job(in reply: [[UInt8]]) -> Int? {
+        reply.compactMap(ServerConnection.pair).first { $0.0 == "updating_db" }.flatMap { Int($0.1) }
+    }
+
     /// Whether a job runs after which the one that was asked for comes.
-    private func isAhead(of wanted: Int?) -> Bool {
+    private static func isAhead(_ job: Int?, of wanted: Int?) -> Bool {
         guard let job, let wanted else { return false }
         // Numbers begin anew after 32,768.
         return job < wanted || job > wanted + 16_384
