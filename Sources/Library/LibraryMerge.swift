@@ -1,4 +1,5 @@
-/// Makes one library of several servers' libraries: one as it is, and each of the others below a folder.
+/// Makes one library of several servers' libraries: one as it is, and each of the others below a folder, which hides what the
+/// first one has there.
 public struct LibraryMerge: Sendable {
     /// A server's library and its folder.
     public struct Part: Sendable {
@@ -14,8 +15,8 @@ public struct LibraryMerge: Sendable {
     /// What came out.
     public struct Result: Sendable {
         public var snapshot: LibrarySnapshot
-        /// Songs that have no place, because another stands there.
-        public var lost: Int
+        /// Songs of the first library that are hidden: another one's folder stands in their place.
+        public var hidden: Int
     }
 
     private let main: LibrarySnapshot
@@ -39,12 +40,16 @@ public struct LibraryMerge: Sendable {
     @concurrent
     public func build(file: String?) async throws -> Result {
         var builder = LibraryBuilder()
-        var lost = 0
+        var hidden = 0
         for place in 0..<main.songCount {
             if place % 4096 == 0 { try Task.checkCancellation() }
-            if !builder.add(main.record(SongIndex(place))) { lost += 1 }
+            let record = main.record(SongIndex(place))
+            if isHidden(record.uri) { hidden += 1 } else { builder.add(record) }
         }
-        for (uri, song) in main.formerURIs { builder.addAlias(uri: uri, songID: main.songID(song)) }
+        for (uri, song) in main.formerURIs
+        where !isHidden(uri) && !isHidden(String(decoding: main.uri(song), as: UTF8.self)) {
+            builder.addAlias(uri: uri, songID: main.songID(song))
+        }
         var mounts: [MountedServer] = []
         for part in parts {
             let library = part.library
@@ -64,7 +69,7 @@ public struct LibraryMerge: Sendable {
                 record.albumID = record.albumID.map { prefix + $0 }
                 record.artistID = record.artistID.map { prefix + $0 }
                 record.coverArt = record.coverArt.map { prefix + $0 }
-                if !builder.add(record) { lost += 1 }
+                builder.add(record)
             }
             for (uri, song) in library.formerURIs {
                 builder.addAlias(uri: "\(part.path)/\(uri)", songID: prefix + library.songID(song))
@@ -76,13 +81,24 @@ public struct LibraryMerge: Sendable {
         info.syncState[Self.stampKey] = stamp
         MountedServer.write(mounts, to: &info)
         let snapshot = try await (consume builder).buildInParallel(info: info, file: file)
-        return Result(snapshot: snapshot, lost: lost)
+        return Result(snapshot: snapshot, hidden: hidden)
+    }
+
+    /// Whether a folder of another library stands where the first one has this.
+    private func isHidden(_ uri: String) -> Bool {
+        parts.contains { part in
+            let path = part.path.utf8
+            guard uri.utf8.starts(with: path) else { return false }
+            let next = uri.utf8.dropFirst(path.count).first
+            return next == nil || next == UInt8(ascii: "/")
+        }
     }
 
     /// Differs as soon as one of the libraries is another one.
     private var stamp: String {
         let parts = parts.map { "\($0.path)/\($0.library.info.serverID)/\(String($0.library.checksum, radix: 16))" }
-        return "\(main.info.serverID)/\(String(main.checksum, radix: 16));" + parts.joined(separator: ";")
+        // The number is that of the rules by which they are put together.
+        return "2;\(main.info.serverID)/\(String(main.checksum, radix: 16));" + parts.joined(separator: ";")
     }
 
     private static let stampKey = "merged"

@@ -33,7 +33,7 @@ struct LibraryMergeTests {
         let merge = LibraryMerge(main, [.init(path: "b", library: second), .init(path: "Ünï", library: third)])
         let result = try await merge.build(file: nil)
         let library = result.snapshot
-        #expect(result.lost == 0)
+        #expect(result.hidden == 0)
         #expect(library.info.serverID == "s1" && library.info.lastSync == 1_800_000_000)
         let wanted = uris(main) + uris(second).map { "b/\($0)" } + uris(third).map { "Ünï/\($0)" }
         #expect(Set(uris(library)) == Set(wanted) && library.songCount == wanted.count)
@@ -63,15 +63,36 @@ struct LibraryMergeTests {
         #expect(library.directory(path: "b") != nil)
     }
 
-    @Test func whatStandsInTheWayIsLeftOut() async throws {
-        let main = try LibraryFixture.snapshot()
-        let songs = [SongRecord(songID: "x", uri: "Box/Extra.mp3"), SongRecord(songID: "y", uri: "y")]
+    @Test func aFolderHidesWhatStandsBelowIt() async throws {
+        let records =
+            LibraryFixture.records + [
+                SongRecord(songID: "z1", uri: "Alphabet/1.mp3"), SongRecord(songID: "z2", uri: "Alphabet.mp3"),
+            ]
+        let below = records.filter { $0.uri.hasPrefix("Alpha/") }
+        try #require(below.count > 1)
+        var builder = LibraryBuilder()
+        for record in records { builder.add(record) }
+        builder.addAlias(uri: "Alpha/was/here.mp3", songID: "z1")
+        builder.addAlias(uri: "was/there.mp3", songID: below[0].songID)
+        builder.addAlias(uri: "was/elsewhere.mp3", songID: "z2")
+        let main = try builder.build(info: LibraryInfo(serverID: "s1", serverName: "s1"), file: nil)
+        // One path of it is the first one's, too.
+        let songs = [
+            SongRecord(songID: "x", uri: String(below[0].uri.dropFirst(6))), SongRecord(songID: "y", uri: "y"),
+        ]
         let second = try other(songs, "s2")
         let result = try await LibraryMerge(main, [.init(path: "Alpha", library: second)]).build(file: nil)
-        #expect(result.lost == 1)
-        #expect(result.snapshot.songCount == main.songCount + 1)
-        let song = try #require(result.snapshot.song(uri: Array("Alpha/Box/Extra.mp3".utf8)))
-        #expect(result.snapshot.origin(song) == ("s1", "bx0"))
+        #expect(result.hidden == below.count)
+        let library = result.snapshot
+        let wanted = uris(main).filter { !$0.hasPrefix("Alpha/") } + uris(second).map { "Alpha/\($0)" }
+        #expect(uris(library).sorted() == wanted.sorted())
+        let song = try #require(library.song(uri: Array(below[0].uri.utf8)))
+        #expect(library.origin(song) == ("s2", "x"))
+        func id(_ uri: String) -> String? { library.song(uri: Array(uri.utf8)).map { library.origin($0).id } }
+        #expect(id("Alpha/was/here.mp3") == nil && id("was/there.mp3") == nil && id("was/elsewhere.mp3") == "z2")
+        // A song is hidden like a folder.
+        let loose = try await LibraryMerge(main, [.init(path: "Alphabet.mp3", library: second)]).build(file: nil)
+        #expect(loose.hidden == 1 && loose.snapshot.directory(path: "Alphabet.mp3") != nil)
     }
 
     @Test func anImageIsFoundAgainUnlessSomethingHasChanged() async throws {

@@ -151,8 +151,8 @@ extension MusicServers {
         let merge = LibraryMerge(own, parts)
         if let known = merge.open(file: mergedFile) { return known }
         let result = try await merge.build(file: mergedFile)
-        if result.lost > 0 {
-            log.notice("\(result.lost) songs of mounted servers are not shown: others stand at their paths")
+        if result.hidden > 0 {
+            log.notice("\(result.hidden) songs of the active server are hidden by folders of mounted ones")
         }
         return result.snapshot
     }
