@@ -18,6 +18,7 @@ final class SmallMusicServer: Sendable {
         var stars: Set<String> = []
         var scrobbles: [String] = []
         var playlists: [(name: String, songs: [String])] = []
+        var queue: [String]?
     }
 
     private let state = Mutex(State())
@@ -59,6 +60,9 @@ final class SmallMusicServer: Sendable {
     var ratings: [String: String] { state.withLock { $0.ratings } }
     var stars: Set<String> { state.withLock { $0.stars } }
     var scrobbles: [String] { state.withLock { $0.scrobbles } }
+
+    /// The queue that was saved last.
+    var queue: [String]? { state.withLock { $0.queue } }
 
     func setPlaylist(_ name: String, _ songs: [String]) {
         state.withLock { $0.playlists.append((name, songs)) }
@@ -148,6 +152,12 @@ final class SmallMusicServer: Sendable {
                 for index in removed.sorted().reversed() { state.playlists[number].songs.remove(at: index) }
                 state.playlists[number].songs += added
             }
+        case "savePlayQueue":
+            state.withLock { $0.queue = request.parameters.filter { $0.name == "id" }.map(\.value) }
+        case "getPlayQueue":
+            guard let queue else { return failed(70) }
+            let entries = queue.compactMap { Int($0) }.map { song($0) }.joined(separator: ",")
+            return ok("\"playQueue\":{\"current\":\"\(queue.first ?? "")\",\"entry\":[\(entries)]}")
         default: return failed(0)
         }
         return ok("")
@@ -190,6 +200,7 @@ final class SmallMusicServer: Sendable {
             {"id":"\(number)","title":"\(song.title)","artist":"\(song.artist)","album":"\(song.album)","albumId":"al",\
             "track":\(number),"path":"\(song.path)","suffix":"wav","contentType":"audio/x-wav","isDir":false,\
             "duration":\(song.seconds),"size":\(44 + song.seconds * 176_400),"bitRate":1411,\
+            "replayGain":{"trackGain":\(-number)},\
             "created":"2026-01-01T00:00:00.000Z"\(rating.map { ",\"userRating\":\($0)" } ?? "")\
             \(star ? ",\"starred\":\"2026-01-02T00:00:00.000Z\"" : "")}
             """

@@ -42,4 +42,49 @@ import Testing
         let new = try Self.library("s1", ["x": "b", "y": "c"], generation: "1")
         #expect(Self.keys(of: former, in: new) == ["b"])
     }
+
+    @Test func aTranslationOfAnotherLibraryIsNotUsed() throws {
+        let libraries = try [["x": "a", "y": "b"], ["w": "0", "x": "a", "y": "b"], ["w": "0", "y": "b", "z": "a"]].map {
+            try Self.library("s1", $0)
+        }
+        let table = SongTable(library: libraries[0])
+        let song = try #require(libraries[0].song(uri: Array("b".utf8)))
+        let key = table.key(for: song)
+        // From the second to the third, though the table has the first.
+        table.replaceLibrary(with: libraries[2], SongTranslation(from: libraries[1], to: libraries[2]))
+        #expect(String(decoding: table.uri(of: key), as: UTF8.self) == "b")
+    }
+
+    @Test func whatAFolderHidesIsNotGone() async throws {
+        let (first, second) = (try Self.library("s1", ["x": "m/1", "y": "2"]), try Self.library("s2", ["x": "1"]))
+        let both = try await LibraryMerge(first, [.init(path: "m", library: second)]).build(file: nil).snapshot
+        let table = SongTable(library: first)
+        let keys = try ["m/1", "2"].map { table.key(for: try #require(first.song(uri: Array($0.utf8)))) }
+        table.setServers(reachable: [], libraries: ["s1": first, "s2": second])
+        table.replaceLibrary(with: both, SongTranslation(from: first, to: both))
+        guard case .gone(let hidden) = table.song(keys[0]) else { return #expect(Bool(false), "it is shown") }
+        #expect(!hidden.isRemoved && table.unseen(hidden)?.library === first)
+        // Once the server itself does not have it, it is.
+        let rest = try Self.library("s1", ["y": "2"])
+        table.setServers(reachable: [], libraries: ["s1": rest, "s2": second])
+        guard case .gone(let gone) = table.song(keys[0]) else { return #expect(Bool(false), "it is shown") }
+        #expect(gone.isRemoved && table.unseen(gone) == nil)
+    }
+
+    @Test func anUnseenSongIsNotTakenForAnotherWithItsID() throws {
+        let shown = try Self.library("s1", [:])
+        let table = SongTable(library: shown)
+        func unseen(_ uri: String, in own: LibrarySnapshot) -> Bool {
+            table.setServers(reachable: ["s2"], libraries: ["s2": own])
+            let song = SongTable.GoneSong(serverID: "s2", songID: "x", record: [], uri: Array(uri.utf8))
+            return table.unseen(song) != nil
+        }
+        let plain = try Self.library("s2", ["x": "a/b"])
+        let renewed = try Self.library("s2", ["x": "a/b"], generation: "1")
+        #expect(unseen("a/b", in: plain) && unseen("former/place", in: plain) && unseen("", in: plain))
+        #expect(unseen("a/b", in: renewed) && unseen("m/a/b", in: renewed))
+        #expect(!unseen("other", in: renewed) && !unseen("ma/b", in: renewed) && !unseen("", in: renewed))
+        table.setServers(reachable: ["s2"], libraries: ["s1": renewed])
+        #expect(table.unseen(SongTable.GoneSong(serverID: "s2", songID: "x", record: [], uri: [])) == nil)
+    }
 }

@@ -38,8 +38,17 @@ final class SongTable {
     /// Whether keys stand for songs that have another id than what was saved says.
     private(set) var hasNewIDs = false
 
-    /// Servers whose songs can be had, though the library has none of them.
-    func setReachable(_ servers: Set<String>) { names.reachable = servers }
+    /// Tells what configured servers there are.
+    /// - Parameters:
+    ///   - reachable: those whose songs can be had, though the library has none of them.
+    ///   - libraries: what each has by itself.
+    func setServers(reachable: Set<String>, libraries: [String: LibrarySnapshot] = [:]) {
+        names.reachable = reachable
+        names.ownLibraries = libraries
+    }
+
+    /// A song that the library does not show, where its own server's library has it.
+    func unseen(_ song: GoneSong) -> (song: SongIndex, library: LibrarySnapshot)? { names.unseen(song) }
 
     private static let absent = SongNames.absent
 
@@ -100,7 +109,8 @@ final class SongTable {
 
     /// Follows the songs into a new snapshot.
     /// - Parameter translation: by index in the present snapshot the index in the new one, as
-    ///   `SongTranslation` computes it off the core.
+    ///   `SongTranslation` computes it off the core. One of other libraries is not used: it is made here then, which takes
+    ///   its time.
     /// - Parameter gone: songs that the new library does not have, as `SongNames.leaving` tells them off the core; those
     ///   that are missing here are looked up.
     /// - Returns: the songs that have gone or have come back.
@@ -111,6 +121,9 @@ final class SongTable {
         gone: [UInt32: GoneSong] = [:]
     ) -> Set<SongKey> {
         let former = names
+        let isRight = translation.leads(from: former.library, to: snapshot)
+        let translation = isRight ? translation : SongTranslation(from: former.library, to: snapshot)
+        let gone = isRight ? gone : [:]
         var keys = [UInt32](repeating: Self.absent, count: snapshot.statistics.songs)
         var changed: Set<SongKey> = []
         if former.library.info.isComplete != snapshot.info.isComplete {
@@ -161,6 +174,8 @@ struct SongNames: Sendable {
     fileprivate var streams: [UInt32: StreamSong] = [:]
     /// Servers whose songs can be had, though the library has none of them.
     fileprivate var reachable: Set<String> = []
+    /// What each configured server has, by its own ids and paths, whether clients see it or not.
+    fileprivate var ownLibraries: [String: LibrarySnapshot] = [:]
 
     fileprivate static let absent = UInt32.max
 
@@ -173,9 +188,24 @@ struct SongNames: Sendable {
         if indexes[row] != Self.absent { return .library(SongIndex(rawValue: indexes[row])) }
         if let stream = streams[key.rawValue] { return .stream(stream) }
         guard var song = gone[key.rawValue] else { return nil }
+        // What a mounted folder hides is not gone.
         song.isRemoved =
-            library.holds(song.serverID) ? library.isComplete(song.serverID) : !reachable.contains(song.serverID)
+            library.holds(song.serverID)
+            ? library.isComplete(song.serverID) && unseen(song) == nil : !reachable.contains(song.serverID)
         return .gone(song)
+    }
+
+    /// A song that the library does not show, where its own server's library has it.
+    fileprivate func unseen(_ song: SongTable.GoneSong) -> (song: SongIndex, library: LibrarySnapshot)? {
+        guard let own = ownLibraries[song.serverID], let found = own.song(id: song.songID) else { return nil }
+        if own.idGeneration.isEmpty { return (found, own) }
+        // The server has given its ids to other songs: the path has to agree, which may have been below a folder.
+        let path = own.uri(found)
+        guard
+            song.uri == path
+                || song.uri.count > path.count && song.uri.suffix(path.count + 1) == [UInt8(ascii: "/")] + path
+        else { return nil }
+        return (found, own)
     }
 
     /// The URI of what a key stands for, or stood for last, as replies show it: a URL without user and password.
@@ -286,12 +316,15 @@ extension SongTable.GoneSong {
 /// Where the songs of one snapshot are in another: found by their ids, else by their URIs, which lead to songs that have
 /// other ids now.
 struct SongTranslation: Sendable {
+    private let old: LibrarySnapshot
+    private let new: LibrarySnapshot
     private let successors: [UInt32]
     /// Whether some songs have other ids.
     let hasNewIDs: Bool
 
     /// Takes some 100 ns a song: not for the core.
     init(from old: LibrarySnapshot, to new: LibrarySnapshot) {
+        (self.old, self.new) = (old, new)
         let moves = SongMoves(from: old, to: new)
         var hasNewIDs = false
         successors = (0..<UInt32(clamping: old.statistics.songs)).map { index in
@@ -301,6 +334,9 @@ struct SongTranslation: Sendable {
         }
         self.hasNewIDs = hasNewIDs
     }
+
+    /// Whether it tells about these two. About others its numbers mean nothing.
+    func leads(from old: LibrarySnapshot, to new: LibrarySnapshot) -> Bool { old === self.old && new === self.new }
 
     /// Nil also for a song that the old library does not have.
     subscript(song: SongIndex) -> SongIndex? {

@@ -222,8 +222,15 @@ final class Partition {
         switch songs.song(entry.key) {
         case .library(let song):
             source = makeSource(song, songs.library)
-            source?.gain = gain(of: song)
-        case .gone(let song): source = song.isRemoved ? nil : absentSource?(song)
+            source?.gain = gain(of: entry.key)
+        case .gone(let song):
+            if song.isRemoved { return nil }
+            if let (own, library) = songs.unseen(song) {
+                source = makeSource(own, library)
+            } else {
+                source = absentSource?(song)
+            }
+            source?.gain = gain(of: entry.key)
         case .stream(let stream): source = StreamAddress(stream.uri).map(AudioSource.init)
         case nil: return nil
         }
@@ -256,8 +263,15 @@ final class Partition {
         sound.loudness = rules
     }
 
-    private func gain(of song: SongIndex) -> SongGain? {
-        sound.gain(of: songs.library.replayGain(song), isRandom: queue.options.random)
+    /// Nil also for what is no server's song.
+    private func gain(of key: SongKey) -> SongGain? {
+        let known: ReplayGain?
+        switch songs.song(key) {
+        case .library(let song): known = songs.library.replayGain(song)
+        case .gone(let song): known = songs.unseen(song).flatMap { $0.library.replayGain($0.song) }
+        case .stream, nil: return nil
+        }
+        return sound.gain(of: known, isRandom: queue.options.random)
     }
 
     /// The songs that the player has are to be heard with another gain, at once.
@@ -265,8 +279,9 @@ final class Partition {
         for (playback, entry) in [loaded.map { ($0.playback, $0.entry) }, preloaded.map { ($0.playback, $0.entry) }]
             .compactMap({ $0 })
         {
-            guard let entry = queue.entry(id: entry), case .library(let song)? = songs.song(entry.key) else { continue }
-            player.setGain(gain(of: song), of: playback)
+            guard let entry = queue.entry(id: entry) else { continue }
+            if case .stream = songs.song(entry.key) { continue }
+            player.setGain(gain(of: entry.key), of: playback)
         }
     }
 

@@ -76,7 +76,7 @@ enum Launch {
         let running = Mutex<Task<Void, Never>?>(nil)
         try core.run { core in
             let songs = SongTable(library: library, restoring: saved.songs)
-            songs.setReachable(Set(start.servers.lazy.map(\.id.text)))
+            songs.setServers(reachable: Set(start.servers.lazy.map(\.id.text)))
             let (partition, others) = try factory.restore(saved, songs)
             let server = Server(
                 core: core,

@@ -92,6 +92,7 @@ final class Server {
         configured = ConfiguredServers(music, active: activeID, mounts, library: library, core)
         partition.queueObservers.append { [unowned self] in active.playQueue?.noteChange() }
         for server in musicServers { server.server = self }
+        noteReachable()
         equipment = [
             { [unowned self] partition in
                 partition.plays.report = { [unowned self, unowned partition] in listened($0, in: partition) }

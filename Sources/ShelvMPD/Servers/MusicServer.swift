@@ -33,6 +33,8 @@ final class MusicServer {
     var url: String
     /// What it has, as far as is known; by its own ids and its own paths.
     private(set) var library: LibrarySnapshot
+    /// That of the library, as `PublishedLibrary` counts.
+    var publishedNumber: UInt64 = 0
     /// Whom it belongs to.
     weak var server: Server? { didSet { renameMoved() } }
     /// Songs that had other ids in the last run, by those; until there is somebody to do it.
@@ -91,6 +93,7 @@ final class MusicServer {
         if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
         library = snapshot
         freshPlays.follow(snapshot)
+        server?.noteReachable()
     }
 
     /// The server has other songs now, and clients are shown them if they see this server.

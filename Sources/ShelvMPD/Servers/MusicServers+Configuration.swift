@@ -61,7 +61,9 @@ extension MusicServers {
             new.shutdown()
             throw Self.ended
         }
-        new.shown.withLock { $0 = library }
+        // One that is still on its way has to be older.
+        let number = former?.published.withLock { $0.number } ?? 0
+        new.published.withLock { $0 = (library, number) }
         if let lists = former?.shelves.withLock({ $0 }) { new.shelves.withLock { if $0 != nil { $0 = lists } } }
         sources.set(new, for: id)
         former?.shutdown()

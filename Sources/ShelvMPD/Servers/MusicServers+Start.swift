@@ -55,7 +55,7 @@ extension MusicServers {
             servers: parts,
             active: active,
             mounts: mounts.map { ($0.path, $0.id) },
-            library: try await together(source.shown.withLock { $0 }, merge),
+            library: try await together(source.published.withLock { $0.library }, merge),
             parts: try await ActiveServerParts.load(source, configuration),
             makeJournal: try await JournalWriter.opening(store, server: active)
         )

@@ -63,7 +63,10 @@ actor MusicServers {
         for index in members.indices { startCouriers(index) }
         attend(extras)
         core.post { [queue, log] server in
-            server.changeServers = { change, whenDone in queue.yield(Request(change: change, whenDone: whenDone)) }
+            server.changeServers = { change, whenDone in
+                let result = queue.yield(Request(change: change, whenDone: whenDone))
+                if case .terminated = result { whenDone(.failure(Self.ended)) }
+            }
             server.reloadServers = { _ in
                 let whenDone: @Sendable (Result<Void, ServerChangeError>) -> Void = { result in
                     if case .failure(let error) = result { log.error("Not all servers are as they shall be: \(error)") }

@@ -19,7 +19,7 @@ extension MusicSource {
         let sync = LibrarySync(
             syncConfiguration,
             server: client,
-            stored: shown.withLock { $0.info.isComplete ? $0 : nil },
+            stored: published.withLock { $0.library.info.isComplete ? $0.library : nil },
             handlers: LibrarySyncHandlers(
                 publish: { [self] snapshot in publish(snapshot, home) },
                 refreshed: { [self] refresh in await refreshed(refresh, home) },
@@ -33,9 +33,9 @@ extension MusicSource {
 
     /// Where songs have gone is found out here, so that the core only has to follow.
     private func publish(_ snapshot: LibrarySnapshot, _ home: MusicServer.Reference) {
-        let former = shown.withLock { shown in
-            defer { shown = snapshot }
-            return shown
+        let (former, number) = published.withLock { last in
+            defer { last = (snapshot, last.number + 1) }
+            return (last.library, last.number + 1)
         }
         let translation = SongTranslation(from: former, to: snapshot)
         // While the first sync runs, each part is worth a look; later the end of the job tells.
@@ -43,7 +43,8 @@ extension MusicSource {
         // Building has used much memory that will not be needed until the next change.
         if !isPart { malloc_trim(0) }
         keepFormerURIs(of: snapshot, isNewerThan: former)
-        home.post { $0.replaceLibrary(snapshot, translation, hasChanged: isPart) }
+        let new = PublishedLibrary(library: snapshot, number: number, translation: translation, hasChanged: isPart)
+        home.post { $0.take(new) }
     }
 
     /// The library is as the server has it. What else belongs to a refresh is fetched from here.

@@ -23,8 +23,8 @@ final class MusicSource: Sendable {
     private let firstByteTimeout: Duration
     private let stallTimeout: Duration
     let syncConfiguration: LibrarySyncConfiguration
-    /// The library that clients see.
-    let shown: Mutex<LibrarySnapshot>
+    /// The library that was published last, and its number.
+    let published: Mutex<(library: LibrarySnapshot, number: UInt64)>
     /// What the shelves and the mixes take from the server; nil if there are none.
     let shelves: Mutex<ShelfLists?>
     let albumRatings = AlbumRatings()
@@ -72,7 +72,7 @@ final class MusicSource: Sendable {
             checkInterval: configuration.refreshInterval ?? .seconds(1 << 40),
             formerURIs: try await store.aliases(of: id)
         )
-        shown = Mutex(library)
+        published = Mutex((library, 0))
     }
 
     /// A server's library as it was at the end of the last run; an empty one when there is none.

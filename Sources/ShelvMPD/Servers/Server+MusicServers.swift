@@ -67,10 +67,11 @@ extension Server {
     var attached: [MusicServer] { [active] + mounts.map(\.music) }
 
     /// Songs of configured servers can be played, though the library that is shown does not have them.
-    private func noteReachable() {
+    func noteReachable() {
         let attached = attached
-        songs.setReachable(
-            Set(musicServers.lazy.filter { music in !attached.contains { $0 === music } }.map(\.id.text))
+        songs.setServers(
+            reachable: Set(musicServers.lazy.filter { music in !attached.contains { $0 === music } }.map(\.id.text)),
+            libraries: Dictionary(musicServers.lazy.map { ($0.id.text, $0.library) }) { first, _ in first }
         )
     }
 

@@ -1,0 +1,271 @@
+import Glibc
+import Library
+import Playback
+import QueueEngine
+import Support
+import Synchronization
+import Testing
+
+@testable import ShelvMPD
+
+/// What happens while servers are switched, mounted and read again, and when that fails.
+@Suite(.serialized)
+struct SwitchingTests {
+    private final class Flag: Sendable {
+        private let value = Mutex(false)
+        var isSet: Bool { value.withLock { $0 } }
+        func set() { value.withLock { $0 = true } }
+    }
+
+    private static func start(
+        _ names: [String],
+        options: String = ""
+    ) async throws -> (SwitchingServer, [SmallMusicServer], MPDTestClient) {
+        let remotes = try names.map { try #require(SmallMusicServer($0, seconds: 1)) }
+        let server = try await SwitchingServer(
+            zip(names, remotes).map { SwitchingServer.block($0, $1.url) },
+            options: options,
+            remotes
+        )
+        let client = try server.client()
+        try #require(shows(client, names[0]), "\(server.log)")
+        return (server, remotes, client)
+    }
+
+    /// Whether the library of a server is there, and nothing is under way.
+    private static func shows(_ client: MPDTestClient, _ artist: String, below root: String = "") -> Bool {
+        waitUntil(milliseconds: 30_000) {
+            (try? client.ask("shelv_sync").contains("state: syncing")) == false
+                && (try? client.ask("listall").contains("file: \(root)\(artist)/Album/1.wav")) == true
+        }
+    }
+
+    @Test func theQueueThatWasNotSavedYetIsSavedBeforeAnotherServerIsUsed() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert"], options: "play_queue_sync \"save\"")
+        #expect(try client.ask("add Anna/Album/2.wav") == ["OK"])
+        // Long before the queue is old enough to be saved by itself.
+        #expect(try client.ask("shelv_server use Bert") == ["OK"])
+        #expect(remotes[0].queue == ["2"])
+        await server.end()
+    }
+
+    @Test func aMergeThatFailsLeavesEverythingAtWork() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert", "Carl"])
+        remotes[0].setPlaylist("Of Anna", ["2"])
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        // An image cannot take the place of a folder that is not empty.
+        let image = server.folder.path("cache/library-mounted.image")
+        unsafe unlink(image)
+        server.folder.write("cache/library-mounted.image/x", "")
+        #expect(try client.ask("shelv_server use Carl").last?.hasPrefix("ACK [52@0] {shelv_server}") == true)
+        #expect(Self.shows(client, "Anna"))
+        #expect(try client.ask("update").last == "OK")
+        #expect(
+            waitUntil(milliseconds: 30_000) { (try? client.ask("listplaylists").contains("playlist: Of Anna")) == true }
+        )
+        #expect(try client.ask("playlistadd \"Of Anna\" Anna/Album/3.wav") == ["OK"])
+        #expect(waitUntil(milliseconds: 30_000) { remotes[0].playlists["Of Anna"] == ["2", "3"] }, "\(server.log)")
+        unsafe unlink("\(image)/x")
+        unsafe rmdir(image)
+        #expect(try client.ask("shelv_server use Carl") == ["OK"])
+        #expect(Self.shows(client, "Carl") && Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        await server.end()
+    }
+
+    @Test func aReloadGoesOnAfterABlockThatCannotBeUsed() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert", "Carl"])
+        let noPassword = "password_file \"/nonexistent/secret\""
+        // The first one is gone, and the next cannot be used.
+        server.configure([
+            SwitchingServer.block("new", "http://127.0.0.1:9", password: noPassword),
+            SwitchingServer.block("Bert", remotes[1].url, password: noPassword),
+            SwitchingServer.block("Carl", remotes[2].url, password: "password \"other\""),
+            SwitchingServer.block("last", "http://127.0.0.1:10"),
+        ])
+        let answer = try client.ask("shelv_server reload").last ?? ""
+        #expect(answer.hasPrefix("ACK [52@0] {shelv_server}") && answer.contains("new: ") && answer.contains("Bert: "))
+        let names = try client.ask("shelv_server list").filter { $0.hasPrefix("server: ") }
+        #expect(names == ["server: new", "server: Bert", "server: Carl", "server: last"])
+        await server.end()
+    }
+
+    /// Lets something change in each turn of the core.
+    private static func churn(_ core: Core, until flag: Flag, _ change: @escaping @Sendable (Server) -> Void) {
+        core.post { server in
+            guard !flag.isSet else { return }
+            change(server)
+            churn(server.core, until: flag, change)
+        }
+    }
+
+    @Test func whatChangesAllTheTimeIsNotTriedForEver() async throws {
+        let (server, _, client) = try await Self.start(["Anna", "Bert"])
+        let isOver = Flag()
+        Self.churn(server.core, until: isOver) { $0.playlists.changed() }
+        let answer = try client.ask("shelv_server use Bert")
+        isOver.set()
+        #expect(answer == ["ACK [52@0] {shelv_server} the libraries change all the time"])
+        #expect(try client.ask("shelv_server use Bert") == ["OK"])
+        await server.end()
+    }
+
+    @Test func librariesThatChangeAllTheTimeAreShownAllTheSame() async throws {
+        let (server, _, client) = try await Self.start(["Anna", "Bert", "Carl"])
+        for name in ["Bert", "Carl"] {
+            #expect(try client.ask("shelv_server use \(name)") == ["OK"])
+            try #require(Self.shows(client, name), "\(server.log)")
+        }
+        // Another snapshot of the same each time.
+        let isOver = Flag()
+        let images = Mutex(0)
+        Self.churn(server.core, until: isOver) { server in
+            guard let music = server.musicServers.first(where: { $0.name == "Bert" }) else { return }
+            let count = images.withLock { count in
+                count += 1
+                return count
+            }
+            var builder = LibraryBuilder()
+            for place in 0..<music.library.songCount {
+                builder.add(music.library.record(SongIndex(rawValue: UInt32(place))))
+            }
+            var info = music.library.info
+            info.lastSync += Int64(count)
+            guard let new = try? builder.build(info: info, file: nil) else { return }
+            music.follow(new, SongTranslation(from: music.library, to: new))
+        }
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        isOver.set()
+        #expect(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        await server.end()
+    }
+
+    @Test func whoWantsAnotherServerWhenAllEndsIsAnswered() async throws {
+        let (server, _, client) = try await Self.start(["Anna", "Bert"])
+        await server.stopChanges()
+        #expect(try client.ask("shelv_server use Bert") == ["ACK [52@0] {shelv_server} the server ends"])
+        await server.end()
+    }
+
+    @Test func songsOfAServerThatIsNotShownKeepTheirLoudnessAndSize() async throws {
+        let (server, _, client) = try await Self.start(["Anna", "Bert"])
+        let player = server.players["default"]
+        #expect(try client.ask("replay_gain_mode track") == ["OK"])
+        #expect(try client.ask("add Anna/Album/3.wav") == ["OK"])
+        #expect(try client.ask("shelv_server use Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert"), "\(server.log)")
+        #expect(try client.ask("add Bert/Album/3.wav") == ["OK"])
+        _ = player.takeCalls()
+        var sources: [AudioSource] = []
+        for place in 0..<2 {
+            #expect(try client.ask("play \(place)") == ["OK"])
+            for case .load(let id, _, _, _) in player.takeCalls() { sources += player.source(id).map { [$0] } ?? [] }
+        }
+        try #require(sources.count == 2)
+        #expect(sources[0].gain != nil && sources[0].gain == sources[1].gain)
+        #expect(sources[0].size == 176_444 && sources[1].size == sources[0].size)
+        #expect(sources[0].duration == .seconds(1) && sources[0].cacheKey != sources[1].cacheKey)
+        // The mode changes while it plays.
+        #expect(try client.ask("play 0") == ["OK"])
+        _ = player.takeCalls()
+        #expect(try client.ask("replay_gain_mode off") == ["OK"])
+        let changes = player.takeCalls().contains { call in
+            if case .gain(_, nil) = call { true } else { false }
+        }
+        #expect(changes)
+        await server.end()
+    }
+
+    @Test func allAttachedServersAreTold() async throws {
+        let (server, _, client) = try await Self.start(["Anna", "Bert"])
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        let lines = try client.ask("shelv_sync").filter { !$0.hasPrefix("db_update: ") }
+        #expect(
+            lines == [
+                "server: Anna", "state: idle", "songs: 6", "server: Bert", "mounted: b", "state: idle", "songs: 6",
+                "OK",
+            ]
+        )
+        await server.end()
+    }
+
+    // MARK: Without servers
+
+    private static func files(_ client: MPDTestClient) throws -> [String] {
+        try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") }.map { String($0.dropFirst(6)) }
+    }
+
+    @Test(arguments: [[2, 1], [1, 2], [2], [3, 1, 2], [3, 2, 1], [1, 3, 2]])
+    func librariesThatComeOutOfOrderDoNotMixSongs(order: [Int]) throws {
+        let server = try TestServer((1...4).map { SongRecord(songID: "id\($0)", uri: "\($0)") })
+        let client = try server.client()
+        for song in 1...4 { #expect(try client.ask("add \(song)") == ["OK"]) }
+        // Each has other songs in front, so that the numbers of all are others.
+        let songs = (1...4).map { SongRecord(songID: "id\($0)", uri: "\($0)") }
+        let libraries = try (1...3).map { number in
+            var builder = LibraryBuilder()
+            for place in 0..<number { builder.add(SongRecord(songID: "new\(place)", uri: "00\(place)")) }
+            for song in songs.dropFirst(number == 2 ? 1 : 0) { builder.add(song) }
+            return try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
+        }
+        server.core.post { server in
+            var former = server.library
+            var published: [PublishedLibrary] = []
+            for (number, library) in libraries.enumerated() {
+                published.append(
+                    PublishedLibrary(
+                        library: library,
+                        number: UInt64(number + 1),
+                        translation: SongTranslation(from: former, to: library),
+                        hasChanged: true
+                    )
+                )
+                former = library
+            }
+            for number in order { server.active.take(published[number - 1]) }
+        }
+        let last = order.max() ?? 0
+        #expect(waitUntil { (try? client.value("songs", of: "stats")) == String(libraries[last - 1].songCount) })
+        #expect(try Self.files(client) == ["1", "2", "3", "4"])
+        // Nothing older comes afterwards.
+        let isLast = Flag()
+        let gate = TestGate()
+        server.core.post { server in
+            if server.library === libraries[last - 1], server.active.library === server.library { isLast.set() }
+            gate.open()
+        }
+        gate.wait(timeout: 20_000)
+        #expect(isLast.isSet)
+    }
+
+    @Test func anAddInTheMiddleOfASwitchTakesNoSongsOfAnotherServer() throws {
+        let records = (0..<20_000).map { SongRecord(songID: "\($0)", uri: "\(100_000 + $0).flac") }
+        let server = try TestServer(records)
+        let client = try server.client()
+        var builder = LibraryBuilder()
+        for record in records { builder.add(record) }
+        let other = try builder.build(info: LibraryInfo(serverID: "other", serverName: "other"), file: nil)
+        let countThen = Mutex(0)
+        @Sendable func switchAmidst(_ server: Server) {
+            let count = server.defaultPartition.queue.count
+            guard count > 0 else { return server.core.post(switchAmidst) }
+            countThen.withLock { $0 = count }
+            server.show(other, SongTranslation(from: server.library, to: other))
+        }
+        server.core.post(switchAmidst)
+        #expect(try client.ask("add \"\"").last != nil)
+        let count = countThen.withLock { $0 }
+        try #require(count > 0 && count < records.count)
+        let gate = TestGate()
+        let owners = Mutex<Set<String>>([])
+        server.core.post { server in
+            let names = server.songs.names
+            let all = server.defaultPartition.queue.entries.compactMap { names.identity($0.key)?.serverID }
+            owners.withLock { $0 = Set(all) }
+            gate.open()
+        }
+        gate.wait(timeout: 20_000)
+        #expect(owners.withLock { $0 } == ["test"])
+    }
+}
