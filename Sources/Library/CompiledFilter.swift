@@ -23,6 +23,8 @@ public final class CompiledFilter {
     let snapshot: LibrarySnapshot
     let term: Term
     private(set) var regexes: [Regex] = []
+    /// Where there is one, evaluations look at it before each term, and for each value with a regular expression.
+    private let stopSign = StopSign.current
 
     init(
         _ filter: Filter,
@@ -44,8 +46,11 @@ public final class CompiledFilter {
 
     /// - Throws: `FilterError.tooExpensive` if an evaluation gave up; to be asked at the end.
     public func checkExpense() throws(FilterError) {
-        if regexes.contains(where: \.isTooExpensive) { throw .tooExpensive }
+        if isAbandoned || regexes.contains(where: \.isTooExpensive) { throw .tooExpensive }
     }
+
+    /// Whether nobody waits for what an evaluation finds.
+    var isAbandoned: Bool { stopSign?.isSet == true }
 
     func matches(_ term: Term, _ song: Int, _ priority: UInt8?) -> Bool {
         switch term {

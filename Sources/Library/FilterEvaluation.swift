@@ -59,7 +59,9 @@ extension Filter {
 }
 
 extension CompiledFilter {
+    /// The songs that match; any, if nobody waits for them: see `checkExpense`.
     func evaluate(_ term: Term) -> SongSet {
+        if isAbandoned { return .none }
         switch term {
         case .tag(let tag, _, let test):
             guard let index = snapshot.indexes[Int(tag.rawValue)] else {

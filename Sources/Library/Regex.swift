@@ -8,6 +8,7 @@ import CText
 @safe
 final class Regex {
     private let raw: UnsafeMutablePointer<shelv_regex>
+    private let stopSign: StopSign?
     private var exhausted = 0
 
     /// Steps of the matcher for one value; about a millisecond.
@@ -25,12 +26,13 @@ final class Regex {
         }
         guard let raw = unsafe raw else { throw .regex(offset: offset, message: Self.message(of: error)) }
         unsafe self.raw = raw
+        stopSign = .current
     }
 
     deinit { unsafe shelv_regex_close(raw) }
 
-    /// So many values reached the limit that the rest is not worth the time.
-    var isTooExpensive: Bool { exhausted > Self.longestExhaustion }
+    /// So many values reached the limit that the rest is not worth the time, or nobody waits for it.
+    var isTooExpensive: Bool { exhausted > Self.longestExhaustion || stopSign?.isSet == true }
 
     /// Whether the expression matches somewhere in the text.
     func matches(_ text: ByteView) -> Bool {

@@ -182,6 +182,25 @@ struct FilterTests {
         #expect(try !library.compile(base).matches(SongIndex(rawValue: 0)))
     }
 
+    /// An expression that many values exhaust, and one that no value does: both end at the next value once nobody waits.
+    @Test func anEvaluationEndsWhenNobodyWaits() throws {
+        let sign = StopSign()
+        let filter = Filter.tag(.title, match(.regex, "."))
+        let compiled = try StopSign.$current.withValue(sign) { try library.compile(filter) }
+        let songs = (0..<library.songCount).map { SongIndex(rawValue: UInt32($0)) }
+        #expect(songs.contains { compiled.matches($0) })
+        try compiled.checkExpense()
+        sign.set()
+        #expect(!songs.contains { compiled.matches($0) })
+        #expect(throws: FilterError.tooExpensive) { try compiled.checkExpense() }
+        for filter in [filter, .not(filter), .and([filter, .uri(match(.contains, "a"))])] {
+            #expect(throws: FilterError.tooExpensive) {
+                try StopSign.$current.withValue(sign) { _ = try library.select(filter) }
+            }
+            #expect(try library.select(filter).count > 0 || filter == .not(filter))
+        }
+    }
+
     @Test("a regular expression that is none")
     func badRegex() {
         let filter = Filter.tag(.title, match(.regex, "a(b"))

@@ -45,7 +45,7 @@ final class Covers {
     private var memory: CoverMemory
     private var absent: [CoverSource: Instant] = [:]
     /// Who waits for what is looked up or fetched right now; nobody, where a picture is only fetched anew.
-    private var waiting: [CoverSource: [WhenDone]] = [:]
+    private var waiting: [CoverSource: Waiters] = [:]
     /// What is to be fetched when another request has ended, in order of arrival.
     private var queue: [CoverSource] = []
     private var queueHead = 0
@@ -98,7 +98,8 @@ final class Covers {
     }
 
     /// Finds the first picture that any of the sources has, and tells it on the core; at once, or later.
-    func find(_ sources: ArraySlice<CoverSource>, _ whenDone: @escaping WhenDone) {
+    /// - Parameter asker: who wants it; what is wanted only by clients that have gone is not asked for.
+    func find(_ sources: ArraySlice<CoverSource>, for asker: Asker? = nil, _ whenDone: @escaping WhenDone) {
         var rest = sources
         while let source = rest.popFirst() {
             switch known(source) {
@@ -108,8 +109,9 @@ final class Covers {
             case .none: continue
             case .unknown:
                 let others = rest
-                wait(for: source) { [unowned self] cover in
-                    if let cover { whenDone(cover) } else { find(others, whenDone) }
+                wait(for: source, asker) { [unowned self] cover in
+                    if asker?.isGone == true { return }
+                    if let cover { whenDone(cover) } else { find(others, for: asker, whenDone) }
                 }
                 return
             }
@@ -117,13 +119,15 @@ final class Covers {
         whenDone(nil)
     }
 
-    private func wait(for source: CoverSource, _ whenDone: @escaping WhenDone) {
+    private func wait(for source: CoverSource, _ asker: Asker?, _ whenDone: @escaping WhenDone) {
         if isOver { return whenDone(nil) }
         if waiting[source] != nil {
-            waiting[source]?.append(whenDone)
+            waiting[source]?.append(asker, whenDone)
             return
         }
-        waiting[source] = [whenDone]
+        var waiters = Waiters()
+        waiters.append(asker, whenDone)
+        waiting[source] = waiters
         guard let files else {
             enqueue(source)
             return
@@ -149,7 +153,7 @@ final class Covers {
     private func renewIfOld(_ source: CoverSource, _ cover: Cover) {
         let age = clock.today() - cover.fetched
         guard age < 0 || age > Self.freshness, waiting[source] == nil, !isPaused else { return }
-        waiting[source] = []
+        waiting[source] = Waiters()
         enqueue(source)
     }
 
@@ -168,8 +172,8 @@ final class Covers {
                 queue.removeAll(keepingCapacity: true)
                 queueHead = 0
             }
-            // The server is away: what nobody has is not to be had now.
-            if isPaused {
+            // The server is away: what nobody has is not to be had now. And what nobody wants any more need not be had.
+            if isPaused || waiting[source]?.areGone == true {
                 settle(source, nil)
                 continue
             }
@@ -216,11 +220,33 @@ final class Covers {
         files?.shutdown()
         let left = waiting
         waiting = [:]
-        for whenDone in left.values.joined() { whenDone(nil) }
+        for waiters in left.values { waiters.tell(nil) }
     }
 
     private func settle(_ source: CoverSource, _ cover: Cover?) {
-        for whenDone in waiting.removeValue(forKey: source) ?? [] { whenDone(cover) }
+        waiting.removeValue(forKey: source)?.tell(cover)
+    }
+}
+
+extension Covers {
+    /// Those who wait for the same picture.
+    private struct Waiters {
+        private var all: [(asker: Asker?, whenDone: WhenDone)] = []
+        /// When so many wait, it is looked who has gone.
+        private var limit = 64
+
+        /// Whether there were some, and all have gone.
+        var areGone: Bool { !all.isEmpty && all.allSatisfy { $0.asker?.isGone == true } }
+
+        mutating func append(_ asker: Asker?, _ whenDone: @escaping WhenDone) {
+            if all.count >= limit {
+                all.removeAll { $0.asker?.isGone == true }
+                limit = max(64, all.count * 2)
+            }
+            all.append((asker, whenDone))
+        }
+
+        func tell(_ cover: Cover?) { for waiter in all { waiter.whenDone(cover) } }
     }
 }
 

@@ -55,6 +55,8 @@ final class Connection {
 
     let id: ID
     let descriptor: CInt
+    /// The client, for those who work for it on other threads.
+    let asker = Asker()
     var session: Session
     var progress = Progress.ready
     /// Decides about lists and idle.
@@ -177,7 +179,9 @@ final class Connection {
         // Who waits in line is served anyway.
         if pendingOutput > 0, !isQueued { wanted |= EPOLLOUT.rawValue }
         if takesInput { wanted |= EPOLLIN.rawValue }
-        // A client that went away while we work for it is noticed by EPOLLHUP, which is always watched.
+        // A client that went away while we work for it is noticed by EPOLLHUP, which is always watched; over TCP, one that
+        // closes in order has only ended sending, as far as can be seen.
+        if case .waitingForWorker = progress, !asker.hasSaidAll { wanted |= EPOLLRDHUP.rawValue }
         guard wanted != watched else { return }
         watched = wanted
         loop.rewatch(descriptor, wanted)
@@ -192,6 +196,7 @@ final class Connection {
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        asker.leave()
         Glibc.close(descriptor)
     }
 }

@@ -224,7 +224,7 @@ extension Server {
         ownPartition(run, connection)
         connection.progress = .waitingForWorker(run)
         let id = connection.id
-        workers.submit { [core] in
+        workers.submit(for: connection.asker) { [core] in
             let result = Result { try plan.work() }
             core.post { server in
                 guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
@@ -298,7 +298,7 @@ extension Server {
             releasePartition(of: connection)
             connection.progress = .waitingForWorker(run)
             let id = connection.id
-            covers.find(sources[...]) { [unowned self] cover in
+            covers.find(sources[...], for: connection.asker) { [unowned self] cover in
                 guard let connection = self.connection(id), case .waitingForWorker(let run) = connection.progress
                 else { return }
                 do {

@@ -38,6 +38,7 @@ extension Server {
         guard !connection.isClosed else { return }
         clients.remove(connection)
         connection.close()
+        if case .waitingForWorker = connection.progress { workers.noteDeparture() }
         releasePartition(of: connection)
     }
 

@@ -19,6 +19,7 @@ extension Server {
                 close(connection)
                 return
             }
+            if events & EPOLLRDHUP.rawValue != 0 { connection.asker.fallSilent() }
             if connection.isQueued {
                 // It is not read from before its turn, or it could send without end.
                 connection.updateWatch(core.loop)

@@ -3,11 +3,37 @@ import Synchronization
 
 /// A few threads for work that would hold the core too long: scans of the library, sorting, big listings.
 ///
-/// Jobs start in order of arrival; each gets only `Sendable` values, so nothing here can touch core state.
+/// Jobs start in order of arrival, those of clients that have ended sending behind all others; those of clients that have
+/// gone do not start. Each gets only `Sendable` values, so nothing here can touch core state.
 final class WorkerPool: Sendable {
+    private struct Job {
+        let asker: Asker?
+        let work: @Sendable () -> Void
+
+        var isOver: Bool { asker?.isGone == true }
+    }
+
     private struct State {
-        var jobs = WaitingLine<@Sendable () -> Void>()
+        var jobs = WaitingLine<Job>()
+        /// Of clients that have ended sending: whoever opens connections, asks and leaves must not make others wait.
+        var later = WaitingLine<Job>()
+        /// Clients that have gone since jobs were cleared away.
+        var departures = 0
         var isStopped = false
+
+        var waiting: Int { jobs.count + later.count }
+
+        mutating func next() -> Job? {
+            while let job = jobs.next() {
+                if job.isOver { continue }
+                guard job.asker?.hasSaidAll == true else { return job }
+                later.append(job)
+            }
+            repeat {
+                guard let job = later.next() else { return nil }
+                if !job.isOver { return job }
+            } while true
+        }
     }
 
     private let state = Mutex(State())
@@ -24,10 +50,26 @@ final class WorkerPool: Sendable {
         }
     }
 
+    /// Jobs that have not begun.
+    var waitingCount: Int { state.withLock(\.waiting) }
+
     /// Runs `job` on one of the threads. Any thread; returns at once.
-    func submit(_ job: @escaping @Sendable () -> Void) {
-        state.withLock { $0.jobs.append(job) }
+    /// - Parameter asker: who wants it; once he has gone, it is not begun. A client has one job at a time, so no more wait than
+    ///   there are clients.
+    func submit(for asker: Asker? = nil, _ job: @escaping @Sendable () -> Void) {
+        state.withLock { $0.jobs.append(Job(asker: asker, work: job)) }
         available.signal()
+    }
+
+    /// Somebody who waited for a job has gone. Any thread; returns at once.
+    func noteDeparture() {
+        state.withLock { state in
+            state.departures += 1
+            guard state.departures >= 32, state.departures * 2 >= state.waiting else { return }
+            state.departures = 0
+            state.jobs.remove(where: \.isOver)
+            state.later.remove(where: \.isOver)
+        }
     }
 
     /// Ends the threads after the jobs under way; waiting jobs are dropped.
@@ -44,11 +86,12 @@ final class WorkerPool: Sendable {
     private func work() {
         while true {
             available.wait()
-            let (job, isStopped) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
-                state.isStopped ? (nil, true) : (state.jobs.next(), false)
+            let (job, isStopped) = state.withLock { state -> (Job?, Bool) in
+                state.isStopped ? (nil, true) : (state.next(), false)
             }
             if isStopped { return }
-            job?()
+            guard let job else { continue }
+            if let asker = job.asker { asker.serve(job.work) } else { job.work() }
         }
     }
 }

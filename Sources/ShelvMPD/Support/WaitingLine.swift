@@ -12,6 +12,12 @@ struct WaitingLine<Element> {
 
     mutating func append(_ element: Element) { elements.append(element) }
 
+    /// Takes those out that need not wait any more.
+    mutating func remove(where isOver: (Element) -> Bool) {
+        elements = elements.dropFirst(head).filter { $0.map { !isOver($0) } ?? false }
+        head = 0
+    }
+
     /// Takes out who came first.
     mutating func next() -> Element? {
         guard head < elements.count else { return nil }

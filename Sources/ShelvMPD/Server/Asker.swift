@@ -1,0 +1,27 @@
+import Library
+import Synchronization
+
+/// Who waits for what others work on, as far as they care: whether he is still there. One for each connection. Any thread.
+final class Asker: Sendable {
+    private let gone = StopSign()
+    private let silence = Atomic(false)
+
+    init() {}
+
+    /// Whether nobody waits any more.
+    var isGone: Bool { gone.isSet }
+
+    /// Whether he has ended sending. He may have gone, or wait for the last answer: a socket does not tell which.
+    var hasSaidAll: Bool { silence.load(ordering: .relaxed) }
+
+    /// He has closed the connection, or was sent away.
+    func leave() { gone.set() }
+
+    /// Nothing more comes from him.
+    func fallSilent() { silence.store(true, ordering: .relaxed) }
+
+    /// Does something for him; what looks at the stop sign ends early when he leaves.
+    func serve<Value>(_ work: () throws -> Value) rethrows -> Value {
+        try StopSign.$current.withValue(gone) { try work() }
+    }
+}
