@@ -397,6 +397,24 @@ import Testing
         server.end()
     }
 
+    /// Songs get other ids while the queue is being written: what is written then is not taken for what shall be there.
+    @Test func whatIsForgottenDuringAWriteStaysForgotten() async throws {
+        let folder = try #require(TemporaryFolder())
+        let server = try await PersistentServer(folder)
+        #expect(try server.client().ask("add \"\"") == ["OK"])
+        let moment = try #require(server.onCore { $0.defaultPartition.saver?.moment() } ?? nil)
+        let writer = QueueWriter(server.store, partition: "room")
+        writer.save(moment) { _ in }
+        try await server.store.write("a test") { database throws(StoreError) in
+            try writer.update { _ throws(StoreError) in writer.forget() }
+            try database.run("DELETE FROM queue_block WHERE partition = 'room'")
+        }
+        writer.save(moment) { _ in }
+        await server.store.flush()
+        #expect(try await rows(of: "room", in: ["queue_block"], server) > 0)
+        server.end()
+    }
+
     private static let tables = [
         "queue", "queue_list", "queue_block", "queue_position", "queue_song", "partition_setting",
     ]

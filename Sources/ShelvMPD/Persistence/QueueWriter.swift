@@ -17,14 +17,23 @@ final class QueueWriter: Sendable {
     }
 
     /// What the database has, as far as is known. Touched on the store's thread only, apart from the beginning.
-    private struct State {
+    struct State {
         /// Nil when it is not known: then everything is written.
         var lists: [SavedList: BlockList]?
         var lastNumber: Int64 = 0
         var settings: [String: String] = [:]
         var songs = SongShelf()
+        /// How often all of that was forgotten.
+        var forgetCount = 0
         /// Whether nothing may be written any more.
         var isAbandoned = false
+
+        mutating func forget() {
+            lists = nil
+            settings = [:]
+            songs = SongShelf()
+            forgetCount += 1
+        }
     }
 
     let partition: String
@@ -85,11 +94,7 @@ final class QueueWriter: Sendable {
 
     /// What is there is not to be built upon, after a failure or when songs have other ids: the next save writes everything.
     func forget() {
-        state.withLock { state in
-            state.lists = nil
-            state.settings = [:]
-            state.songs = SongShelf()
-        }
+        state.withLock { $0.forget() }
     }
 
     /// Nothing is written any more, also of what was begun: the partition is erased next.
@@ -103,12 +108,16 @@ final class QueueWriter: Sendable {
     }
 
     /// Lets something be written, unless nothing may be any more; what is known to be there changes only if all of it succeeds.
-    private func update(_ body: (inout State) throws(StoreError) -> Void) throws(StoreError) {
+    /// The core may give it up, or let it be forgotten, meanwhile: that holds.
+    func update(_ body: (inout State) throws(StoreError) -> Void) throws(StoreError) {
         var state = state.withLock { $0 }
         guard !state.isAbandoned else { return }
+        let forgetCount = state.forgetCount
         try body(&state)
         self.state.withLock { old in
             state.isAbandoned = old.isAbandoned
+            state.forgetCount = old.forgetCount
+            if forgetCount != old.forgetCount { state.forget() }
             old = state
         }
     }
