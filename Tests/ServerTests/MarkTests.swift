@@ -11,6 +11,30 @@ import Testing
 /// Stars and ratings on their way to the server and back.
 @Suite("Stars and ratings")
 struct MarkTests {
+    /// Many are starred in pieces, each in a turn of its own; without a server there are no turns.
+    @Test func manyAreStarredWithoutAServer() {
+        let keeper = MarkKeeper()
+        let isKept = Mutex<Bool?>(nil)
+        keeper.star((0..<1_000).map { MarkKey.song("s\($0)") }, true) { result in
+            if case .success = result { isKept.withLock { $0 = true } } else { isKept.withLock { $0 = false } }
+        }
+        #expect(isKept.withLock { $0 } == true)
+        #expect(keeper.book.starred(.song).count == 1_000)
+    }
+
+    /// What one part of an act could not keep is told, though the last part was kept.
+    @Test func allPartsMustBeKept() {
+        let told = Mutex<[Bool]>([])
+        let parts = KeptParts(3) { result in
+            if case .success = result { told.withLock { $0.append(true) } } else { told.withLock { $0.append(false) } }
+        }
+        parts.part(.success(()))
+        parts.part(.failure(StoreError(.full, "full")))
+        #expect(told.withLock { $0 } == [])
+        parts.part(.success(()))
+        #expect(told.withLock { $0 } == [false])
+    }
+
     /// Those of a server that leaves the configuration between two pieces.
     @Test func whoStarsManySongsHearsOfThemInAnyCase() async throws {
         let folder = try #require(TemporaryFolder())

@@ -67,11 +67,9 @@ final class FavoritesPlaylist: VirtualPlaylist {
     ) {
         let groups = server.attached.map { music in (music, songs.filter { $0.music === music }.map { $0.id }) }
             .filter { !$0.1.isEmpty }
-        guard let last = groups.last else { return whenKept(.success(())) }
-        for (music, ids) in groups.dropLast() {
-            music.marks.star(ids.map { .song($0) }, isStarred, whenKept: MarkKeeper.nobody)
-        }
-        last.0.marks.star(last.1.map { .song($0) }, isStarred, whenKept: whenKept)
+        if groups.isEmpty { return whenKept(.success(())) }
+        let whenKept = KeptParts(groups.count, whenKept).part
+        for (music, ids) in groups { music.marks.star(ids.map { .song($0) }, isStarred, whenKept: whenKept) }
     }
 }
 

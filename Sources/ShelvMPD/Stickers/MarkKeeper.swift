@@ -58,10 +58,12 @@ final class MarkKeeper {
         }
         if !changed.isEmpty { book.set(changed) }
         let rest = Array(keys.dropFirst(Self.most))
-        keep(changed.map(\.key), acts, rest.isEmpty ? whenKept : Self.nobody)
+        let whenKept = KeptParts(rest.isEmpty ? 1 : 2, whenKept).part
+        keep(changed.map(\.key), acts, whenKept)
         if !acts.isEmpty { starsChanged() }
         guard !rest.isEmpty else { return }
-        guard let home else { return whenKept(.success(())) }
+        // Without a server there is nobody whose turn it could be.
+        guard let home else { return star(rest, isStarred, whenKept: whenKept) }
         // Nobody shall wait for many.
         home.reference.core.post { [reference = home.reference] server in
             // It may have left the configuration meanwhile; somebody waits all the same.
@@ -121,6 +123,7 @@ final class MarkKeeper {
         guard let journal, !keys.isEmpty else { return whenKept(.success(())) }
         let server = journal.server.text
         let rows = rows(keys)
+        let whenKept = KeptParts(1 + acts.count, whenKept).part
         journal.store.submit(
             "stars and ratings",
             { database throws(StoreError) in
@@ -128,17 +131,16 @@ final class MarkKeeper {
                     try StickerTable.write(row.mark, on: row.key, uri: row.uri, for: server, to: database)
                 }
             },
-            whenDone: acts.isEmpty ? whenKept : nil
+            whenDone: whenKept
         )
-        for (index, act) in acts.enumerated() {
+        for act in acts {
             let base = book.pending[act.key]?.act(like: act.act)?.base ?? act.base
-            let told: Store.WhenDone = index == acts.count - 1 ? whenKept : Self.nobody
             let entry = journal.append(
                 act.act.kind,
                 subject: act.key.subject,
                 content: [act.act.value, base],
                 time: Self.wallClock,
-                whenKept: told
+                whenKept: whenKept
             )
             book.note(act.act, act.key, id: entry.id, base: base)
         }
@@ -276,9 +278,6 @@ final class MarkKeeper {
 
     /// Stars of one turn.
     private static var most: Int { 200 }
-
-    /// Is told what nobody waits for.
-    static let nobody: Store.WhenDone = { _ in }
 
     /// Unix time in seconds.
     static var wallClock: Int64 { Int64(time(nil)) }

@@ -40,9 +40,9 @@ extension Server {
             (music.marks, object.marks.filter { $0.serverID == music.library.info.serverID }.map(\.key))
         }
         .filter { !$0.1.isEmpty }
-        guard let last = holders.last else { return whenKept(.success(())) }
-        for (marks, keys) in holders.dropLast() { act(marks, keys, MarkKeeper.nobody) }
-        act(last.0, last.1, whenKept)
+        if holders.isEmpty { return whenKept(.success(())) }
+        let whenKept = KeptParts(holders.count, whenKept).part
+        for (marks, keys) in holders { act(marks, keys, whenKept) }
     }
 
     /// Sets a sticker.
@@ -71,7 +71,8 @@ extension Server {
                 break
             }
             change(object, whenKept) { marks, keys, whenKept in
-                marks.star(keys, false, whenKept: MarkKeeper.nobody)
+                let whenKept = KeptParts(2, whenKept).part
+                marks.star(keys, false, whenKept: whenKept)
                 marks.like(keys, UInt8(number), whenKept: whenKept)
             }
         case .rating:
@@ -140,7 +141,8 @@ extension Server {
         case .starred: change(object, whenKept) { $0.star($1, false, whenKept: $2) }
         case .like:
             change(object, whenKept) { marks, keys, whenKept in
-                marks.star(keys, false, whenKept: MarkKeeper.nobody)
+                let whenKept = KeptParts(2, whenKept).part
+                marks.star(keys, false, whenKept: whenKept)
                 marks.like(keys, nil, whenKept: whenKept)
             }
         case .rating: change(object, whenKept) { $0.rate($1, 0, whenKept: $2) }
