@@ -6,6 +6,8 @@ struct OutputBoard {
     static let retryInterval = Duration.seconds(30)
     /// At first sooner, after a change: who has played to it may not have let go of it yet.
     static let firstRetries = [200, 500, 1000, 2000].map(Duration.milliseconds)
+    /// How long the last of them may take until the device counts as lost.
+    private static let lastChance = Duration.milliseconds(500)
     /// Drivers for a device that is not named, in order; all of them fail fast where there is no sound.
     static let usualDrivers = "pulse,pipewire,alsa"
 
@@ -31,6 +33,8 @@ struct OutputBoard {
     private var driver: String?
     /// When to look for the device again.
     private(set) var retryDue = UInt64.max
+    /// When the device counts as lost unless it is back by then; `.max` if it does already, or need not.
+    private(set) var lossDue = UInt64.max
     /// What is left of the first retries.
     private var soonRetries: ArraySlice<Duration> = []
 
@@ -137,6 +141,7 @@ struct OutputBoard {
         guard selection != old else { return false }
         problem = nil
         retryDue = .max
+        lossDue = .max
         soonRetries = Self.firstRetries[...]
         for deck in decks {
             if let server = chosen?.server { deck.handle.set(.pulseServer, server) }
@@ -184,12 +189,22 @@ struct OutputBoard {
         self.driver = driver
         guard let device, let driver, !driver.isEmpty else { return nil }
         let isMissing = driver == "null" && device.driver != "null"
-        if isMissing { planRetry() } else { retryDue = .max }
+        if isMissing {
+            if retryDue == .max { planRetry() }
+        } else {
+            (retryDue, lossDue, soonRetries) = (.max, .max, [])
+        }
         let text = isMissing ? "no audio device found, playing silence" : nil
         guard text != problem else { return nil }
         problem = text
         return (device.index, text)
     }
+
+    /// Whether the device is missing, and nothing that is about to be tried may bring it.
+    var isLost: Bool { problem != nil && lossDue == .max && soonRetries.isEmpty }
+
+    /// The time is over in which the device might have come.
+    mutating func noteLoss() { lossDue = .max }
 
     /// Looks for the device again.
     mutating func retry(_ decks: [Deck]) {
@@ -198,7 +213,9 @@ struct OutputBoard {
     }
 
     private mutating func planRetry() {
-        retryDue = monotonicNow().advanced(by: soonRetries.popFirst() ?? Self.retryInterval)
+        let soon = soonRetries.popFirst()
+        retryDue = monotonicNow().advanced(by: soon ?? Self.retryInterval)
+        if soon != nil, soonRetries.isEmpty { lossDue = retryDue.advanced(by: Self.lastChance) }
     }
 }
 

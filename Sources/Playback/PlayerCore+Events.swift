@@ -279,7 +279,7 @@ extension PlayerCore {
             let problem = outputs.driverIs(value.text)
             guard let problem else { return }
             emit(.output(index: problem.index, problem: problem.text))
-            if stopsWithoutDevice, problem.text != nil, !isPaused { fail(.transport("the audio device has gone")) }
+            if outputs.isLost { deviceIsLost() }
         case .devices:
             let devices = AudioDevice.list(value)
             guard devices != knownDevices else { return }

@@ -107,7 +107,10 @@ final class PlayerCore {
             fireTimers()
             takeEvents()
             mailbox.sleep(
-                until: min(pollDue, audibleDue, patienceDue, reopenDue, fadeDue, giveUpDue, outputs.retryDue)
+                until: min(
+                    min(pollDue, audibleDue, patienceDue, reopenDue, fadeDue, giveUpDue),
+                    min(outputs.retryDue, outputs.lossDue)
+                )
             )
         }
         mailbox.close()
@@ -167,6 +170,15 @@ final class PlayerCore {
             outputs.retry(decks)
             deviceChanged()
         }
+        if now >= outputs.lossDue {
+            outputs.noteLoss()
+            deviceIsLost()
+        }
+    }
+
+    /// There is nothing to play on, and it will not be there in a moment either.
+    func deviceIsLost() {
+        if stopsWithoutDevice, !isPaused { fail(.transport("the audio device has gone")) }
     }
 
     /// The current song has waited for bytes for longer than is allowed.

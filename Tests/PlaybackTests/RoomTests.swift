@@ -108,13 +108,36 @@ struct RoomTests {
         #expect(isOther && board.retryDue == .max)
         problem = board.driverIs("null")
         #expect(problem?.index == 1)
-        for limit in OutputBoard.firstRetries {
-            #expect(wait() <= limit)
+        for (index, limit) in OutputBoard.firstRetries.enumerated() {
+            #expect(wait() <= limit && !board.isLost)
+            #expect((board.lossDue != .max) == (index == OutputBoard.firstRetries.count - 1))
             board.retry([])
+            // libmpv may tell again what it has told.
+            problem = board.driverIs("null")
+            #expect(problem == nil)
         }
-        #expect(wait() > .seconds(20))
+        #expect(wait() > .seconds(20) && !board.isLost)
+        board.noteLoss()
+        #expect(board.isLost)
         problem = board.driverIs("alsa")
-        #expect(problem != nil && board.retryDue == .max)
+        #expect(problem != nil && board.retryDue == .max && !board.isLost)
+        // Who pulls a plug wants silence at once.
+        problem = board.driverIs("null")
+        #expect(problem != nil && board.isLost)
+    }
+
+    /// Where a device that goes away shall end the song, one that is not there yet has its time to come first.
+    @Test func aDeviceThatWasPutHasTimeToCome() throws {
+        let song = Tone(441, frames: 30 * 8000, rate: 8000, channels: 1).wav
+        let fixture = try PlayerFixture(isTimed: true, outputs: [], stopsWithoutDevice: true) { .file(song, for: $0) }
+        defer { fixture.stop() }
+        let device = OutputConfiguration(name: "away", kind: .device(driver: "alsa", device: "not-there"))
+        fixture.player.putOutput(Outlet(device), at: 0, enabled: true)
+        fixture.player.load(one, fixture.source("a", duration: .seconds(30)), at: .zero, paused: false)
+        try fixture.wait { if case .output(0, .some) = $0 { true } else { false } }
+        let begin = monotonicMilliseconds()
+        try fixture.wait { $0 == .failed(one, .transport("the audio device has gone")) }
+        #expect(monotonicMilliseconds() - begin > 3000)
     }
 
     /// The song is fetched once, and neither's end takes it from the other, though there is no room for any song.
