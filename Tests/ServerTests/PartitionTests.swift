@@ -1,8 +1,10 @@
 import Library
+import Logging
 import MPDProtocol
 import Playback
 import QueueEngine
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -394,6 +396,66 @@ import Testing
         }
         #expect(try client.ask("newpartition hall") == ["OK"])
         #expect(try await rows(of: "kitchen", in: Self.tables, server) == 0)
+        server.end()
+    }
+
+    /// While the disk is full, rooms are made, removed and furnished: who asks hears that it is not kept, it holds all the same,
+    /// nothing piles up, and the log hears of it once. Once there is room, all is kept as it is then.
+    @Test func whatAFullStoreRefusesIsKeptLater() async throws {
+        let folder = try #require(TemporaryFolder())
+        let lines = Mutex<[String]>([])
+        let log = Log(level: .notice) { _, line in lines.withLock { $0.append(line) } }
+        let outputs = Self.outputs("one", "two")
+        var server = try await PersistentServer(folder, outputs: outputs, log: log, retryDelay: .milliseconds(20))
+        var client = try server.client()
+        for line in ["newpartition kitchen", "partition kitchen", "add loose.mp3", "partition default"] {
+            #expect(try client.ask(line) == ["OK"])
+        }
+        #expect(server.settle())
+        try await server.store.write("a test") { database throws(StoreError) in
+            for event in ["INSERT", "DELETE"] {
+                try database.run(
+                    "CREATE TRIGGER full\(event) BEFORE \(event) ON partition BEGIN SELECT raise(abort, 'no room'); END"
+                )
+            }
+        }
+        for round in 0..<100 {
+            #expect(try client.ask("newpartition room\(round)").last?.contains("no room") == true)
+            #expect(try client.ask("delpartition room\(round)").last?.contains("no room") == true)
+        }
+        for line in ["delpartition kitchen", "newpartition kitchen", "newpartition hall"] {
+            #expect(try client.ask(line).last?.hasPrefix("ACK [52@0]") == true, "\(line)")
+        }
+        #expect(try client.ask("partition hall") == ["OK"])
+        #expect(try client.ask("moveoutput two").last?.hasPrefix("ACK [52@0]") == true)
+        // Some retries later.
+        for _ in 0..<3 {
+            let isTriedAgain = Mutex(false)
+            server.onCore { server in
+                _ = server.timers.schedule(at: .now.advanced(by: .milliseconds(50))) { _ in
+                    isTriedAgain.withLock { $0 = true }
+                }
+            }
+            #expect(waitUntil { isTriedAgain.withLock { $0 } })
+        }
+        #expect(server.onCore { $0.overduePlan.erasures.count <= 2 } == true)
+        #expect(lines.withLock { $0 } == ["cannot keep the partitions: a statement failed: no room"])
+        try await server.store.write("a test") { database throws(StoreError) in
+            for event in ["INSERT", "DELETE"] { try database.run("DROP TRIGGER full\(event)") }
+        }
+        #expect(waitUntil { lines.withLock { $0.last == "can keep the partitions again" } })
+        #expect(server.settle())
+        server.kill()
+        server = try await PersistentServer(folder, outputs: outputs)
+        client = try server.client()
+        #expect(
+            try client.ask("listpartitions").sorted()
+                == ["OK", "partition: default", "partition: hall", "partition: kitchen"]
+        )
+        #expect(try client.ask("partition kitchen") == ["OK"])
+        #expect(try client.value("playlistlength", of: "status") == "0")
+        #expect(try client.ask("partition hall") == ["OK"])
+        #expect(try client.value("outputname", of: "outputs") == "two")
         server.end()
     }
 

@@ -33,10 +33,11 @@ final class PersistentServer: Sendable {
         outputs: [OutputState] = [OutputState(name: "test", plugin: "null", isEnabled: true)],
         mode: QueueMode = .threeTier,
         findsDevices: Bool = false,
-        log: Log = .silent
+        log: Log = .silent,
+        retryDelay: Duration = .seconds(10)
     ) async throws {
         library = try Self.library(records, isComplete: isComplete, serverID: serverID, formerURIs)
-        store = try Store(path: folder.path("store.sqlite"), log: log)
+        store = try Store(path: folder.path("store.sqlite"), log: log, retryDelay: retryDelay)
         let saved = try await SavedPartitions.load(from: store, library: library, log: log)
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
         port = listener.port ?? 0

@@ -37,6 +37,9 @@ struct PlayRecord: Sendable, Equatable {
     /// The name under which a partition's play stands among the settings.
     private static func name(_ partition: String) -> String { "play:\(partition)" }
 
+    /// Asks for the partitions that have one.
+    static let partitionQuery = "SELECT substr(name, 6) FROM setting WHERE name GLOB 'play:*'"
+
     /// Forgets a partition's play. On the store's thread, as all below.
     static func erase(_ partition: String, from database: Database) throws(StoreError) {
         try database.run("DELETE FROM setting WHERE name = ?", .text(name(partition)))

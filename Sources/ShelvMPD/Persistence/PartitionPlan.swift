@@ -8,6 +8,9 @@ struct PartitionPlan: Sendable, Equatable {
     /// The partition of each output that is not in the default one, by the output's name.
     var homes: [String: String] = [:]
 
+    /// Whether there is a partition of this name.
+    func has(_ name: String) -> Bool { name == Self.defaultName || names.contains(name) }
+
     /// On the store's thread, as `write`.
     static func load(from database: Database) throws(StoreError) -> PartitionPlan {
         var plan = PartitionPlan()

@@ -19,8 +19,6 @@ final class PartitionSaver {
     private static let delay = Duration.milliseconds(150)
     /// Between two positions. Shorter than a second by what writing takes.
     private static let tick = Duration.milliseconds(900)
-    /// After a failure, such as a full disk.
-    private static let retry = Duration.seconds(10)
 
     /// - Parameter post: runs something on the core.
     init(
@@ -85,7 +83,7 @@ final class PartitionSaver {
     private func saved(_ isSaved: Bool) {
         isSaving = false
         if !isSaved { hasChanges = true }
-        if hasChanges { schedule(after: isSaved ? Self.delay : Self.retry) }
+        if hasChanges { schedule(after: isSaved ? Self.delay : writer.store.retryDelay) }
     }
 
     /// What would be saved now. Takes no time: it shares its memory with the original.
@@ -123,7 +121,7 @@ final class PartitionSaver {
         isSavingPosition = false
         guard !isSaved else { return }
         hasChanges = true
-        schedule(after: Self.retry)
+        schedule(after: writer.store.retryDelay)
     }
 
     private func later(_ delay: Duration, _ action: @escaping @Sendable (PartitionSaver) -> Void) {

@@ -37,7 +37,7 @@ final class QueueWriter: Sendable {
     }
 
     let partition: String
-    private let store: Store
+    let store: Store
     private let state: Mutex<State>
 
     /// - Parameter saved: what was loaded from the store; without it everything is written at the first save.
@@ -120,6 +120,13 @@ final class QueueWriter: Sendable {
             if forgetCount != old.forgetCount { state.forget() }
             old = state
         }
+    }
+
+    /// The partitions of which something is saved.
+    static func partitions(in database: Database) throws(StoreError) -> [String] {
+        try database.rows(
+            "SELECT partition FROM queue UNION SELECT partition FROM partition_setting UNION \(PlayRecord.partitionQuery)"
+        ).compactMap { $0.first?.text }
     }
 
     /// Forgets all that is saved of a partition.

@@ -35,6 +35,8 @@ extension Server {
     func take(_ event: PlayerEvent, of id: PartitionID) {
         guard let partition = partition(id) else { return }
         guard case .devices(let devices) = event else { return partition.handle(event) }
+        // All players look at the machine's devices, to go back to their own; one of them tells what there is.
+        guard partition === defaultPartition else { return }
         defaultPartition.addDevices(devices)
         let names = Set(devices.map(\.name))
         for partition in partitions { partition.devicesAre(names) }
@@ -102,16 +104,19 @@ extension Server {
     private func keepPlan(erasing name: String? = nil, whenKept: @escaping Store.WhenDone) {
         guard let store = partitionFactory?.store else { return whenKept(.success(())) }
         if let name { overduePlan.erasures.insert(name) }
-        let erasures = overduePlan.erasures
-        overduePlan.erasures = []
         let plan = PartitionPlan(names: partitions.dropFirst().map(\.name), homes: outputHomes)
+        // Nothing is left of those anyway that are not in the plan.
+        let erasures = overduePlan.erasures.intersection(plan.names)
+        overduePlan.erasures = []
         let settings = partitions.compactMap { $0.saver?.settings() }
         let core = core
         store.submit(
             "the partitions",
             { database throws(StoreError) in
                 try plan.write(to: database)
-                for name in erasures { try QueueWriter.erase(name, from: database) }
+                for name in try QueueWriter.partitions(in: database) where !plan.has(name) || erasures.contains(name) {
+                    try QueueWriter.erase(name, from: database)
+                }
                 for settings in settings {
                     // A new one may have been saved since the old one of that name was to be erased.
                     if erasures.contains(settings.writer.partition) { settings.writer.forget() }
@@ -121,7 +126,7 @@ extension Server {
             whenDone: { result in
                 if case .failure = result {
                     for settings in settings { settings.writer.forget() }
-                    core.post { $0.keepPlanLater(erasing: erasures) }
+                    core.post { $0.keepPlanLater(erasing: erasures, after: store.retryDelay) }
                 } else if !erasures.isEmpty {
                     core.post { server in
                         for name in erasures { server.partition(named: name)?.saver?.noteChange() }
@@ -133,11 +138,11 @@ extension Server {
     }
 
     /// The disk may be full for a while.
-    private func keepPlanLater(erasing names: Set<String>) {
+    private func keepPlanLater(erasing names: Set<String>, after delay: Duration) {
         overduePlan.erasures.formUnion(names)
         guard !overduePlan.isScheduled else { return }
         overduePlan.isScheduled = true
-        _ = timers.schedule(at: .now.advanced(by: .seconds(10))) { server in
+        _ = timers.schedule(at: .now.advanced(by: delay)) { server in
             server.overduePlan.isScheduled = false
             server.keepPlan { _ in }
         }
@@ -146,7 +151,7 @@ extension Server {
 
 /// What is to be tried again of a change of the partitions that the store did not take.
 struct OverduePlan {
-    /// Partitions of which nothing is to be left.
+    /// Partitions that there are again, or still: nothing is to be left of what was saved under their names.
     var erasures: Set<String> = []
     var isScheduled = false
 }

@@ -23,6 +23,8 @@ final class Store: Sendable {
         var jobs: [Job] = []
         var isClosed = false
         var thread: PlatformThread?
+        /// What could not be kept the last time, as the log was told.
+        var troubles: Set<String> = []
     }
 
     private let state = Mutex(State())
@@ -31,11 +33,14 @@ final class Store: Sendable {
     private let log: Log
     /// The file.
     let path: String
+    /// How long those wait who try again what the store has not taken, as when the disk is full.
+    let retryDelay: Duration
 
     /// Opens the file; blocks until it is ready for use.
     /// - Throws: When there can be no store: no permission, no space, the file of another program, another process.
-    init(path: String, log: Log) throws(StoreError) {
+    init(path: String, log: Log, retryDelay: Duration = .seconds(10)) throws(StoreError) {
         self.log = log
+        self.retryDelay = retryDelay
         self.path = path
         wake = eventfd(0, Int32(EFD_CLOEXEC))
         guard wake >= 0 else {
@@ -174,8 +179,21 @@ final class Store: Sendable {
         }
         for (job, outcome) in zip(writes, outcomes) {
             guard case .write(let label, _, let whenDone) = job else { continue }
-            if case .failure(let error) = outcome { log.error("cannot keep \(label): \(error)") }
+            tell(label, outcome)
             whenDone?(outcome)
+        }
+    }
+
+    /// A full disk may stay full for days, and most of what is to be kept is tried again: the log hears of each kind when it
+    /// begins to fail, and when it succeeds again.
+    private func tell(_ label: String, _ outcome: Result<Void, StoreError>) {
+        switch outcome {
+        case .success:
+            if state.withLock({ $0.troubles.remove(label) }) != nil { log.notice("can keep \(label) again") }
+        case .failure(let error):
+            let isNews = state.withLock { $0.troubles.insert(label).inserted }
+            let line = "cannot keep \(label): \(error)"
+            if isNews { log.error(line) } else { log.debug(line) }
         }
     }
 }
