@@ -76,6 +76,10 @@ final class FakePlayer: Player {
 /// The players of all partitions, by the partition's name.
 final class FakePlayers: Sendable {
     private let table = Mutex<[String: FakePlayer]>([:])
+    private let configurations = Mutex<[String: PlayerConfiguration]>([:])
+
+    /// How the player of a partition was to be set up.
+    func configuration(of name: String) -> PlayerConfiguration? { configurations.withLock { $0[name] } }
 
     /// The one of the partition that has the name now, or had it last.
     subscript(name: String) -> FakePlayer {
@@ -88,7 +92,8 @@ final class FakePlayers: Sendable {
     }
 
     /// Makes the player of a new partition; what it is told to report goes to the core.
-    func make(_ id: PartitionID, _ core: Core) -> FakePlayer {
+    func make(_ id: PartitionID, _ configuration: PlayerConfiguration, _ core: Core) -> FakePlayer {
+        configurations.withLock { $0[id.name] = configuration }
         let player = FakePlayer()
         player.connect { event in core.post { $0.take(event, of: id) } }
         table.withLock { $0[id.name] = player }

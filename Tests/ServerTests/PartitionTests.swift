@@ -239,6 +239,28 @@ import Testing
         #expect(try client.value("repeat", of: "status") == "0")
     }
 
+    /// Rooms that are made later are as the configuration says by then.
+    @Test func aRoomIsMadeByThePresentConfiguration() throws {
+        let server = try TestServer { $0.findsDevices = true }
+        let client = try server.client()
+        #expect(try client.ask("newpartition first") == ["OK"])
+        var configuration = Configuration()
+        configuration.maxPlaylistLength = 1
+        configuration.findsDevices = true
+        configuration.starvationLimit = .seconds(7)
+        server.adopt(configuration)
+        #expect(try client.ask("newpartition second") == ["OK"])
+        #expect(try client.ask("partition second") == ["OK"])
+        #expect(try client.ask("add loose.mp3") == ["OK"])
+        #expect(try client.ask("add loose.mp3").last?.hasPrefix("ACK [51@0]") == true)
+        #expect(server.players.configuration(of: "second")?.starvationLimit == .seconds(7))
+        #expect(server.players.configuration(of: "first")?.starvationLimit != .seconds(7))
+        // A device may come to any room; there, too, it is gone back to when it comes back.
+        for name in ["default", "first", "second"] {
+            #expect(server.players.configuration(of: name)?.findsDevices == true, "\(name)")
+        }
+    }
+
     /// Devices are found once, for all rooms.
     @Test func aDeviceIsNotFoundAgainWhereItIsNot() throws {
         let server = try TestServer(outputs: Self.outputs("one"))
@@ -250,6 +272,8 @@ import Testing
             #expect(try client.ask(line) == ["OK"])
         }
         server.player.report(.devices([air, hall]))
+        // The other rooms' players see the same, and perhaps later.
+        server.players["kitchen"].report(.devices([air]))
         func names() throws -> [String] { try client.ask("outputs").filter { $0.hasPrefix("outputname") } }
         #expect(try names() == ["outputname: Air"])
         server.player.report(.devices([hall]))

@@ -59,7 +59,7 @@ final class PersistentServer: Sendable {
                     log: .silent,
                     source: { song, library in Self.source(library.songID(song)) },
                     absentSource: { Self.source($0.songID) },
-                    makePlayer: { id, _, _ in players.make(id, core) }
+                    makePlayer: { id, configuration, _ in players.make(id, configuration, core) }
                 )
                 let (partition, others) = try factory.restore(saved, songs)
                 let server = Server(

@@ -58,7 +58,7 @@ final class SwitchingServer: Sendable {
             log: .silent,
             source: { song, library in sources.audio(song, library) },
             absentSource: { sources.audio($0) },
-            makePlayer: { id, _, _ in players.make(id, core) }
+            makePlayer: { id, configuration, _ in players.make(id, configuration, core) }
         )
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
         port = listener.port ?? 0

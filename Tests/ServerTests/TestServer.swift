@@ -52,7 +52,7 @@ final class TestServer: Sendable {
                         ) { _ in HTTPRequest(url: "http://127.0.0.1/") }
                     },
                     absentSource: { _ in nil },
-                    makePlayer: { id, _, _ in players.make(id, core) }
+                    makePlayer: { id, configuration, _ in players.make(id, configuration, core) }
                 )
                 let partition = try factory.make(PartitionPlan.defaultName, songs, isFirst: true)
                 let server = Server(

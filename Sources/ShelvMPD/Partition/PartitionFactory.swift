@@ -6,7 +6,7 @@ import Synchronization
 
 /// Makes partitions, each with a player, a queue and what keeps it. What they share is here.
 final class PartitionFactory: Sendable {
-    private let configuration: Configuration
+    private let present: Mutex<Configuration>
     /// Keeps the partitions; nil where nothing is kept.
     let store: Store?
     private let core: Core
@@ -18,8 +18,8 @@ final class PartitionFactory: Sendable {
     private let absentSource: @Sendable (SongTable.GoneSong) -> AudioSource?
     private let generations = Atomic<UInt64>(0)
 
-    /// Starts the player of a partition with these outputs. Only that of the first one may take its time.
-    typealias MakePlayer = @Sendable (PartitionID, [Outlet], _ isFirst: Bool) throws -> any Player
+    /// Starts the player of a partition. Only that of the first one may take its time.
+    typealias MakePlayer = @Sendable (PartitionID, PlayerConfiguration, _ isFirst: Bool) throws -> any Player
 
     /// - Parameters:
     ///   - outputs: nil for those of the configuration.
@@ -35,7 +35,7 @@ final class PartitionFactory: Sendable {
         absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?,
         makePlayer: @escaping MakePlayer
     ) {
-        self.configuration = configuration
+        present = Mutex(configuration)
         self.outputs = outputs ?? configuration.outputs.map(OutputState.init)
         self.store = store
         self.core = core
@@ -43,6 +43,12 @@ final class PartitionFactory: Sendable {
         self.source = source
         self.absentSource = absentSource
         self.makePlayer = makePlayer
+    }
+
+    /// What holds for partitions that are made from now on.
+    var configuration: Configuration {
+        get { present.withLock { $0 } }
+        set { present.withLock { $0 = newValue } }
     }
 
     /// Makes a partition as it was saved, or a new one. Its queue is there; nothing plays, and nothing else is restored.
@@ -55,11 +61,12 @@ final class PartitionFactory: Sendable {
     ) throws -> Partition {
         let id = PartitionID(name, generation: generations.add(1, ordering: .relaxed).newValue)
         let outputs = isFirst ? outputs : []
-        let core = core
+        let (core, configuration) = (core, configuration)
+        let playerConfiguration = PlayerConfiguration(configuration, outputs: outputs.compactMap(\.outlet))
         let partition = Partition(
             id: id,
-            queue: queue(saved?.archive),
-            player: try makePlayer(id, outputs.compactMap(\.outlet), isFirst),
+            queue: Self.queue(saved?.archive, configuration),
+            player: try makePlayer(id, playerConfiguration, isFirst),
             outputs: outputs,
             volume: 100,
             songs: songs,
@@ -80,7 +87,7 @@ final class PartitionFactory: Sendable {
         return partition
     }
 
-    private func queue(_ saved: QueueArchive?) -> Queue {
+    private static func queue(_ saved: QueueArchive?, _ configuration: Configuration) -> Queue {
         let rules = QueueConfiguration(
             mode: configuration.queueMode,
             jump: configuration.jump,
@@ -110,7 +117,8 @@ final class PartitionFactory: Sendable {
         if songs.takeNewIDs() {
             for partition in all { partition.saver?.saveAnew() }
         }
-        for partition in all { partition.resume(saved[partition.name], pauses: configuration.restorePaused) }
+        let pauses = configuration.restorePaused
+        for partition in all { partition.resume(saved[partition.name], pauses: pauses) }
         return (first, others)
     }
 }
@@ -130,31 +138,32 @@ extension PartitionFactory {
         source: @escaping @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?,
         absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?
     ) {
-        let takesSamples = configuration.outputs.contains(where: \.takesSamples)
         self.init(configuration, store: store, core: core, log: log, source: source, absentSource: absentSource) {
             id,
-            outlets,
+            playerConfiguration,
             isFirst in
-            let player = try MPVPlayer(
-                PlayerConfiguration(
-                    outputs: outlets,
-                    takesSamples: takesSamples,
-                    tapLibrary: configuration.tapLibrary,
-                    isTimed: configuration.isTimed,
-                    starvationLimit: configuration.starvationLimit,
-                    stopsWithoutDevice: configuration.stopsWithoutDevice,
-                    findsDevices: isFirst && configuration.findsDevices
-                ),
-                cache: cache,
-                log: log,
-                startsLater: !isFirst
-            ) { event in
+            let player = try MPVPlayer(playerConfiguration, cache: cache, log: log, startsLater: !isFirst) { event in
                 if event == .closed { players.closed() }
                 core.post { $0.take(event, of: id) }
             }
             players.opened()
             return player
         }
+    }
+}
+
+extension PlayerConfiguration {
+    /// The player of a room with these outputs, which any output of the configuration may come to.
+    init(_ configuration: Configuration, outputs: [Outlet]) {
+        self.init(
+            outputs: outputs,
+            takesSamples: configuration.outputs.contains(where: \.takesSamples),
+            tapLibrary: configuration.tapLibrary,
+            isTimed: configuration.isTimed,
+            starvationLimit: configuration.starvationLimit,
+            stopsWithoutDevice: configuration.stopsWithoutDevice,
+            findsDevices: configuration.findsDevices
+        )
     }
 }
 

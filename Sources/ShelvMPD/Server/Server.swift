@@ -127,6 +127,7 @@ final class Server {
     func adopt(_ configuration: Configuration, _ access: AccessRules) {
         self.configuration = configuration
         self.access = access
+        partitionFactory?.configuration = configuration
         doors.maximumConnections = FileLimit.clients(wanted: configuration.maxConnections)
         for connection in connections.values {
             let byPassword = connection.session.password.flatMap { access.permissions(password: $0) }
