@@ -1,7 +1,7 @@
 # Completion of shelvmpd for bash.
 _shelvmpd() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words
-    local login="--url --name --user --password-file --password-command --password-env --api-key-file --set --no-test"
+    local login="--url --name --user --password-file --password-command --password-env --api-key-file --set --set-file --no-test"
     case $before in
     -c | --config | --password-file | --api-key-file | --from | --stickers | --playlists | --queue | --database)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
@@ -10,7 +10,7 @@ _shelvmpd() {
     --print) words="example configuration manual commands" ;;
     --clear) words="songs covers all" ;;
     --rating-scale) words="10 5" ;;
-    --url | --name | --user | --password-command | --password-env | --set | --unset | --partition) return ;;
+    --url | --name | --user | --password-command | --password-env | --set | --set-file | --unset | --partition) return ;;
     *)
         case ${COMP_WORDS[1]} in
         queue) words="--config --partition --help" ;;

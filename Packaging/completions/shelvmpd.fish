@@ -27,6 +27,7 @@ complete -c shelvmpd -n '__fish_seen_subcommand_from setup server' -l password-c
 complete -c shelvmpd -n '__fish_seen_subcommand_from setup server' -l password-env -x -d 'A variable that holds the password'
 complete -c shelvmpd -n '__fish_seen_subcommand_from setup server' -l api-key-file -r -F -d 'A file with an API key'
 complete -c shelvmpd -n '__fish_seen_subcommand_from setup server' -l set -x -d 'A further option of the block'
+complete -c shelvmpd -n '__fish_seen_subcommand_from setup server' -l set-file -x -d 'The same, with its value in a file'
 complete -c shelvmpd -n '__fish_seen_subcommand_from setup server' -l no-test -d 'Do not ask the server'
 complete -c shelvmpd -n '__fish_seen_subcommand_from import' -l from -r -F -d "mpd's configuration"
 complete -c shelvmpd -n '__fish_seen_subcommand_from import' -l stickers -r -F -d "mpd's sticker_file"

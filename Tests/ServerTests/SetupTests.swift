@@ -271,10 +271,10 @@ import Testing
         _ = try await run(
             "edit",
             "two",
-            "--set",
-            "header=X-A: b",
-            "--set",
-            "header=X-B: c",
+            "--set-file",
+            "header=\(folder.write("a", "X-A: b\nmore"))",
+            "--set-file",
+            "header=~/\(folder.write("b", "X-B: c\r\n").split(separator: "/").last ?? "")",
             "--name",
             "deux",
             "--unset",
@@ -290,6 +290,7 @@ import Testing
         #expect(edited.split(separator: "\n").sorted() == wanted.split(separator: "\n").sorted())
         #expect(edited.hasPrefix("# My own words.\nport 6601\n") && edited.hasSuffix("}\n# The end."))
         #expect(edited.contains("audio_output {\r\n    type null\r\n"))
+        for name in ["a", "b"] { #expect(unsafe unlink(folder.path(name)) == 0) }
         _ = try await run("edit", "deux", "--unset", "header")
         _ = try await run(
             "add",
@@ -314,6 +315,39 @@ import Testing
         var status = stat()
         #expect(unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
         #expect(folder.names == ["c.conf", "real.conf"])
+
+        // Everybody on the machine sees what stands behind --set.
+        for secret in [
+            "header=X-A: s3cret", "password=s3cret", "client_key_password=s3cret", "proxy=http://u:s3cret@h:1",
+        ] {
+            let failure = await #expect(throws: CommandFailure.self) {
+                try await ScriptedConsole().run(
+                    ["server", "edit", "one", "--set", secret, "--config", path],
+                    environment
+                )
+            }
+            let name = String(secret.prefix { $0 != "=" })
+            #expect(failure?.description.contains("--set-file \(name)=FILE") == true)
+            #expect(failure?.description.contains("s3cret") == false)
+        }
+        #expect(Self.text(real) == rest)
+        for hasKeyboard in [true, false] {
+            let words = ["--set", "proxy=http://h:1", "--set-file", "header=-", "--set-file", "header=-"]
+            let terminal = ScriptedConsole(["X-A: 1", "X-B: 2"], hasKeyboard: hasKeyboard)
+            #expect(
+                try await terminal.run(["server", "edit", "one"] + words + ["--config", path], environment) == .success
+            )
+            #expect(terminal.hidden == (hasKeyboard ? ["X-A: 1", "X-B: 2"] : []) && !terminal.written.contains("X-A"))
+            let server = try ConfigurationReader.load(path, environment: environment).configuration.servers[0]
+            #expect(server.headers.map(\.value.revealed) == ["1", "2"])
+            _ = try await run("edit", "one", "--unset", "proxy", "--unset", "header")
+        }
+        for words in [["--set-file", "header=-"], ["--set-file", "header=/no/where"], ["--set-file", "nope=-"]] {
+            await #expect(throws: CommandFailure.self, "\(words)") {
+                try await ScriptedConsole().run(["server", "edit", "one"] + words + ["--config", path], environment)
+            }
+        }
+        #expect(Self.text(real) == rest)
 
         // What would not be understood is not written.
         for words in [

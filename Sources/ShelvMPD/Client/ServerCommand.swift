@@ -7,7 +7,7 @@ extension Subcommand {
         name: "server",
         usage: [
             "list [--config FILE]", "add [NAME] [--url ADDRESS …]",
-            "edit NAME [--set OPTION=VALUE …] [--unset OPTION …]",
+            "edit NAME [--set OPTION=VALUE …] [--set-file OPTION=FILE …] [--unset OPTION …]",
             "remove NAME [--yes]", "use NAME", "test [NAME]",
         ],
         summary: "show, add, change, remove, choose or test the configured servers",
@@ -160,10 +160,7 @@ enum ServerCommand {
             note(String(option.dropFirst(2)).replacing("-", with: "_"), value)
         }
         for url in call.invocation.values["--url"] ?? [] { note("url", try ServerDialogue.plain(url)) }
-        for text in call.invocation.values["--set"] ?? [] {
-            let (name, value) = try ServerDialogue.assignment(text)
-            note(name, value)
-        }
+        for (name, value) in try FurtherOptions.read(call) { note(name, value) }
         // What is known about a server is kept under its name, which is that of its host where it has no other.
         let isNamed = editor.block(at: line)?.options.contains { $0.name == "name" } ?? true
         if !isNamed, !values.contains(where: { $0.name == "name" }) { note("name", name) }

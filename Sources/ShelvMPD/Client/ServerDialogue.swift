@@ -8,27 +8,21 @@ struct ServerDialogue {
     let transport: CurlTransport
 
     /// Options that tell what would be asked for.
-    static let options: [CommandOption] = [
-        CommandOption(
-            name: "--url",
-            value: "ADDRESS",
-            isRepeatable: true,
-            summary: "the server's address; again for further ones"
-        ),
-        CommandOption(name: "--name", value: "NAME", summary: "what to call the server"),
-        CommandOption(name: "--user", value: "NAME", summary: "the user's name"),
-        CommandOption(name: "--password-file", value: "FILE", summary: "a file whose first line is the password"),
-        CommandOption(name: "--password-command", value: "COMMAND", summary: "a command that writes the password"),
-        CommandOption(name: "--password-env", value: "VARIABLE", summary: "a variable that holds the password"),
-        CommandOption(name: "--api-key-file", value: "FILE", summary: "a file whose first line is an API key"),
-        CommandOption(
-            name: "--set",
-            value: "OPTION=VALUE",
-            isRepeatable: true,
-            summary: "a further option of the block, such as ca_file=/etc/ca.pem"
-        ),
-        CommandOption(name: "--no-test", summary: "do not ask the server"),
-    ]
+    static let options: [CommandOption] =
+        [
+            CommandOption(
+                name: "--url",
+                value: "ADDRESS",
+                isRepeatable: true,
+                summary: "the server's address; again for further ones"
+            ),
+            CommandOption(name: "--name", value: "NAME", summary: "what to call the server"),
+            CommandOption(name: "--user", value: "NAME", summary: "the user's name"),
+            CommandOption(name: "--password-file", value: "FILE", summary: "a file whose first line is the password"),
+            CommandOption(name: "--password-command", value: "COMMAND", summary: "a command that writes the password"),
+            CommandOption(name: "--password-env", value: "VARIABLE", summary: "a variable that holds the password"),
+            CommandOption(name: "--api-key-file", value: "FILE", summary: "a file whose first line is an API key"),
+        ] + FurtherOptions.commandOptions + [CommandOption(name: "--no-test", summary: "do not ask the server")]
 
     /// A server, and the secret that is not in a file yet.
     struct Answers {
@@ -52,7 +46,7 @@ struct ServerDialogue {
     /// - Returns: nil when the user gives up.
     /// - Throws: `CommandFailure` when nobody answers, or the server cannot be used.
     func run(taken: [String]) async throws -> Answers? {
-        let extra = try (invocation.values["--set"] ?? []).map { text in try Self.assignment(text) }
+        let extra = try FurtherOptions.read(call)
         var given = invocation.values["--url"] ?? []
         while true {
             let first = given.isEmpty ? nil : given.removeFirst()
@@ -85,11 +79,11 @@ struct ServerDialogue {
     /// What makes the server that was found: its account, its name, what the options add.
     /// - Parameters:
     ///   - others: its further addresses.
-    ///   - extra: what `--set` told.
+    ///   - extra: what `--set` and `--set-file` told.
     private func answers(
         _ place: Place,
         _ others: [String],
-        _ extra: [(String, String)],
+        _ extra: [(name: String, value: String)],
         taken: [String]
     ) throws -> Answers {
         var answers = Answers()
@@ -105,7 +99,7 @@ struct ServerDialogue {
     // MARK: Questions
 
     /// Nil when nothing answers there.
-    private func place(_ given: String?, _ extra: [(String, String)]) async throws -> Place? {
+    private func place(_ given: String?, _ extra: [(name: String, value: String)]) async throws -> Place? {
         guard let text = given ?? console.ask("Address of the server, such as music.example.org"), !text.isEmpty else {
             throw CommandFailure("an address is needed: --url")
         }
@@ -157,7 +151,7 @@ struct ServerDialogue {
         return isClear || console.confirm("Is that the one?", proposal: true) == true
     }
 
-    private func connection(_ extra: [(String, String)]) throws -> ConnectionSettings {
+    private func connection(_ extra: [(name: String, value: String)]) throws -> ConnectionSettings {
         var draft = ServerDraft()
         draft.set("url", "http://127.0.0.1")
         draft.set("user", "x")
@@ -232,18 +226,6 @@ struct ServerDialogue {
     }
 
     // MARK: Words
-
-    /// `name=value`.
-    static func assignment(_ text: String) throws(CommandFailure) -> (String, String) {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, Settings.server.contains(where: { $0.name == parts[0] }) else {
-            let near =
-                NearestName.of(parts.first ?? "", among: Settings.server.map(\.name)).map { "; did you mean \($0)?" }
-                ?? ""
-            throw CommandFailure("--set takes OPTION=VALUE with an option of \(Settings.serverBlock)\(near)")
-        }
-        return (parts[0], parts[1])
-    }
 
     /// As the configuration takes an address.
     static func plain(_ text: String) throws -> String {
