@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <semaphore.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
@@ -29,6 +30,7 @@ extern int pthread_setname_np(pthread_t, const char *);
 // Not <poll.h>: several modules would hold its struct, and Swift takes that of whichever it reads first.
 struct pollfd;
 extern int poll(struct pollfd *, unsigned long, int);
+extern int sem_clockwait(sem_t *, clockid_t, const struct timespec *);
 
 static inline int shelv_accept_nonblocking(int fd) {
     return accept4(fd, (struct sockaddr *)0, (socklen_t *)0, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -80,6 +82,18 @@ static inline int shelv_cond_init_monotonic(pthread_cond_t *condition) {
 static inline int shelv_cond_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t monotonic) {
     struct timespec time = {(time_t)(monotonic / 1000000000u), (long)(monotonic % 1000000000u)};
     return pthread_cond_timedwait(condition, mutex, &time);
+}
+
+static inline int shelv_sem_wait_until(sem_t *semaphore, uint64_t monotonic) {
+    struct timespec time = {(time_t)(monotonic / 1000000000u), (long)(monotonic % 1000000000u)};
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &time);
+}
+
+// Milliseconds that go on when the machine sleeps, and when somebody sets the clock.
+static inline int64_t shelv_boot_milliseconds(void) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 // The system's log; syslog() is variadic.

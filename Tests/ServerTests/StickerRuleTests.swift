@@ -179,8 +179,22 @@ struct StickerRuleTests {
         var mark = Mark()
         mark.rating = Mark.Rating(value: value, settled: settled)
         book.set(.song("a"), mark)
-        _ = book.confirm(read: 150) { _ in library }
+        _ = book.confirm(read: 150, now: 1_000) { _ in library }
         #expect(book[.song("a")]?.rating?.value == stays)
+    }
+
+    /// Rated while the clock was years ahead: with the clock set right, the server's word counts from the next full reading on.
+    @Test func ratingsOfTheFutureAreConfirmedToo() {
+        var book = MarkBook()
+        var mark = Mark()
+        mark.rating = Mark.Rating(value: 8, settled: 1_000_000)
+        book.set(.song("a"), mark)
+        var result = book.confirm(read: 150, now: 200) { _ in 2 }
+        #expect(result.news.count == 1 && result.overruled == 0)
+        #expect(book[.song("a")]?.rating?.value == 8)
+        result = book.confirm(read: 300, now: 400) { _ in 2 }
+        #expect(result.overruled == 1)
+        #expect(book[.song("a")]?.rating == nil)
     }
 
     @Test func songsWithOtherIDsKeepTheirMarks() {

@@ -16,6 +16,14 @@ final class PlayTracker {
         var start: Int64?
     }
 
+    /// The clocks by which it is known when a play began.
+    struct Clock {
+        /// Unix time in milliseconds.
+        var wall: () -> Int64 = { PlayTracker.wallClock }
+        /// Milliseconds that nobody sets, and that go on while the machine sleeps.
+        var running: () -> Int64 = { shelv_boot_milliseconds() }
+    }
+
     /// What is told of a play.
     enum Report: Sendable, Equatable {
         /// It can be heard: for the first time, or after a restart of the program.
@@ -34,12 +42,17 @@ final class PlayTracker {
     /// Whom it is told. Called in the middle of an edit: must not edit.
     var report: ((Report) -> Void)?
     private(set) var current: Play?
+    /// When the current play began, by the clock that nobody sets; nil after a restart.
+    private var runningStart: Int64?
+    private let clock: Clock
     private var advances = false
     /// What had been heard when that was told last.
     private var toldHeard = Duration.zero
 
     /// So much more is worth telling.
     private static let telling = Duration.seconds(5)
+
+    init(clock: Clock = Clock()) { self.clock = clock }
 
     // MARK: What happens
 
@@ -60,6 +73,7 @@ final class PlayTracker {
         guard let key else { return }
         toldHeard = .zero
         current = Play(entry: entry, key: key, watch: PlayWatch(length: length))
+        runningStart = nil
     }
 
     /// The player tells where it is.
@@ -107,6 +121,7 @@ final class PlayTracker {
     /// Takes up a play of the last run; it goes on if its entry is the first one that is loaded.
     func restore(_ play: Play) {
         current = play
+        runningStart = nil
         isRestored = true
     }
 
@@ -120,13 +135,26 @@ final class PlayTracker {
                 if current?.start == nil {
                     // Negative for a moment that lies ahead.
                     let passed = Int64(clamping: Self.now / 1_000_000) - Int64(clamping: moment / 1_000_000)
-                    current?.start = Self.wallClock - passed
+                    current?.start = clock.wall() - passed
+                    runningStart = clock.running() - passed
                 }
                 if let current { report?(.began(current)) }
-            case .due: if let current { report?(.due(current)) }
+            case .due:
+                correctStart()
+                if let current { report?(.due(current)) }
             }
         }
     }
+
+    /// Machines without a clock of their own learn the time some seconds after they have begun to play.
+    private func correctStart() {
+        guard let runningStart, let start = current?.start else { return }
+        let corrected = clock.wall() - (clock.running() - runningStart)
+        if (corrected - start).magnitude > Self.clockTolerance { current?.start = corrected }
+    }
+
+    /// Milliseconds by which clocks may differ that nobody has set.
+    private static let clockTolerance = 2000
 
     private static var now: UInt64 { shelv_monotonic_now() }
 

@@ -215,19 +215,26 @@ extension MarkBook {
     /// Compares ratings with a library.
     /// - Parameters:
     ///   - read: when the server was begun to be read for it, Unix time in seconds.
+    ///   - now: Unix time in seconds.
     ///   - stars: the library's rating of a song, 0...5; nil for a song that it does not have.
     /// - Returns: what differs, and how many ratings others have changed.
     mutating func confirm(
         read: Int64,
+        now: Int64,
         stars: (String) -> UInt8?
     ) -> (news: [(key: MarkKey, mark: Mark)], overruled: Int) {
         var news: [(key: MarkKey, mark: Mark)] = []
         var overruled = 0
         forEach(.song) { id, mark in
-            guard let rating = mark.rating, let since = rating.settled, since < read, let known = stars(id) else {
+            guard let rating = mark.rating, let since = rating.settled else { return }
+            var mark = mark
+            if since > now, since != .max {
+                // The clock has been set back since, perhaps by years: the next time will tell.
+                mark.rating?.settled = now
+                news.append((.song(id), mark))
                 return
             }
-            var mark = mark
+            guard since < read, let known = stars(id) else { return }
             if known != rating.stars { overruled += 1 }
             // An odd one is more than the server can tell.
             guard known != rating.stars || rating.value % 2 == 0 else { return }

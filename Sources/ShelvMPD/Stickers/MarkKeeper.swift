@@ -198,7 +198,9 @@ final class MarkKeeper {
         guard book.count(.song) > 0 else { return }
         let read = library.lastFullRead
         rework { book in
-            let result = book.confirm(read: read) { id in library.song(id: id).map { library.userRating($0) } }
+            let result = book.confirm(read: read, now: Self.wallClock) { id in
+                library.song(id: id).map { library.userRating($0) }
+            }
             return (result.news, result.overruled)
         }
     }

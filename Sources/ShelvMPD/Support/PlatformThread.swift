@@ -61,13 +61,13 @@ private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
         while unsafe sem_wait(raw) != 0 && errno == EINTR {}
     }
 
-    /// Waits, but not for ever.
-    func wait(atMost limit: Duration) {
-        var end = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &end)
-        let nanoseconds = Int64(end.tv_nsec) + limit.nanoseconds
-        end.tv_sec += Int(nanoseconds / 1_000_000_000)
-        end.tv_nsec = Int(nanoseconds % 1_000_000_000)
-        while unsafe sem_timedwait(raw, &end) != 0 && errno == EINTR {}
+    /// Waits, but not for ever, whatever is done to the clock meanwhile.
+    /// - Returns: whether there was a signal.
+    @discardableResult
+    func wait(atMost limit: Duration) -> Bool {
+        let end = UInt64(clamping: Instant.now.advanced(by: limit).nanoseconds)
+        var result = unsafe shelv_sem_wait_until(raw, end)
+        while result != 0 && errno == EINTR { result = unsafe shelv_sem_wait_until(raw, end) }
+        return result == 0
     }
 }
