@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import ShelvMPD
+@testable import SubsonicKit
 
 /// Reading the configuration again while the server runs.
 @Suite struct ReloadTests {
@@ -116,6 +117,110 @@ import Testing
         process.send(SIGTERM)
         #expect(process.wait(milliseconds: 10_000) == .exited(0))
         #expect(process.errors == "" && process.output == "")
+    }
+
+    /// Where the password of a server comes from.
+    enum SecretPlace: String, CaseIterable { case file, command, credential }
+
+    /// A password is changed at the server and where it is read from: after SIGHUP the new one is used, and the old one no more.
+    /// One that cannot be read changes nothing. None of them is logged.
+    @Test(arguments: SecretPlace.allCases)
+    func aNewPasswordIsUsedAfterSIGHUP(_ place: SecretPlace) async throws {
+        let server = try #require(await KilledServer())
+        defer { server.stop() }
+        let used = Mutex<[String]>([])
+        let subsonic = try #require(
+            HTTPTestServer { request in
+                let salt = request.parameter("s") ?? ""
+                let token = request.parameter("t") ?? ""
+                let password = ["0ld-s3cret", "n3w-s3cret"].first {
+                    MD5.hexDigest(of: Array("\($0)\(salt)".utf8)) == token
+                }
+                used.withLock { $0.append(password ?? "none") }
+                return .json(#"{"subsonic-response":{"status":"ok","version":"1.16.1"}}"#)
+            }
+        )
+        defer { subsonic.stop() }
+        let secret = server.folder.write("secret", "0ld-s3cret\n")
+        let option =
+            switch place {
+            case .file: "password_file \"\(secret)\""
+            case .command: "password_command \"cat \(secret)\""
+            case .credential: "password_file \"secret\""
+            }
+        let refusal = place == .command ? "the password command failed with status 1" : "no password: "
+        let text = String(decoding: contents(of: server.folder.path("conf")) ?? [], as: UTF8.self)
+        let lines = text.split(separator: "\n").map { line in
+            if line.hasPrefix("    url") { return "    url \"\(subsonic.url)\"" }
+            return line.hasPrefix("    password") ? "    \(option)" : String(line)
+        }
+        server.folder.write("conf", "log_level \"verbose\"\n" + lines.joined(separator: "\n"))
+        let process = try #require(server.start(["CREDENTIALS_DIRECTORY": server.folder.path]))
+        defer { process.stop() }
+        let client = try #require(server.client(process))
+        #expect(waitUntil { used.withLock { $0.contains("0ld-s3cret") } }, "\(process.errors)")
+
+        #expect(unsafe unlink(secret) == 0)
+        process.send(SIGHUP)
+        #expect(waitUntil { process.errors.contains(refusal) }, "\(process.errors)")
+        used.withLock { $0 = [] }
+        _ = try client.ask("update")
+        #expect(waitUntil { used.withLock { $0.contains("0ld-s3cret") } }, "\(process.errors)")
+
+        server.folder.write("secret", "n3w-s3cret\n")
+        process.send(SIGHUP)
+        #expect(waitUntil { process.errors.contains("The server test has other settings") }, "\(process.errors)")
+        #expect(
+            waitUntil {
+                _ = try? client.ask("update")
+                return used.withLock { $0.contains("n3w-s3cret") }
+            },
+            "\(process.errors)"
+        )
+        used.withLock { $0 = [] }
+        #expect(
+            waitUntil {
+                _ = try? client.ask("update")
+                return used.withLock { $0.count } >= 5
+            }
+        )
+        #expect(used.withLock { $0.allSatisfy { $0 == "n3w-s3cret" } })
+        process.send(SIGTERM)
+        #expect(process.wait(milliseconds: 10_000) == .exited(0))
+        #expect(!process.errors.contains("s3cret") && !process.output.contains("s3cret"), "\(process.errors)")
+    }
+
+    /// Whoever wants the end twice gets it once, in order or at once, but in any case.
+    @Test func severalSignalsEndItOnce() async throws {
+        let server = try #require(await KilledServer())
+        defer { server.stop() }
+        for signals in [[SIGTERM, SIGTERM], [SIGTERM, SIGINT, SIGHUP, SIGTERM]] {
+            let process = try #require(server.start())
+            defer { process.stop() }
+            let client = try #require(server.client(process))
+            #expect(try client.ask("ping") == ["OK"])
+            for signal in signals { process.send(signal) }
+            let end = process.wait(milliseconds: 20_000)
+            #expect(end == .exited(0) || end == .signalled(SIGTERM) || end == .signalled(SIGINT), "\(process.errors)")
+            #expect(process.errors.split(separator: "\n").count { $0.contains("Ending: ") } <= 1, "\(process.errors)")
+        }
+    }
+
+    /// Both signals are there before the first one is looked at.
+    @Test func theEndComesOnce() throws {
+        let player: FakePlayer
+        do {
+            let server = try TestServer()
+            let client = try server.client()
+            #expect(try client.ask("ping") == ["OK"])
+            player = server.player
+            server.core.post { server in
+                server.end("a test")
+                server.end("a test, too")
+            }
+            #expect(try client.rest() == "")
+        }
+        #expect(player.takeCalls().count { $0 == .shutdown } == 1)
     }
 
     @Test func aLogThatCannotBeOpenedIsSaid() async throws {

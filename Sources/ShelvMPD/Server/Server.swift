@@ -62,6 +62,8 @@ final class Server {
     var clients = Clients()
     var turn = Turn()
     var pendingEvents = PendingEvents()
+    private var isEnding = false
+    private var hasEnded = false
 
     init(
         core: Core,
@@ -138,8 +140,10 @@ final class Server {
 
     // MARK: The end
 
-    /// Ends the server cleanly, after what is under way.
+    /// Ends the server cleanly, after what is under way. Whoever wants it a second time need not.
     func end(_ reason: String) {
+        guard !isEnding else { return }
+        isEnding = true
         log.notice("Ending: \(reason)")
         serviceManager?.stopping()
         core.post { server in
@@ -150,6 +154,8 @@ final class Server {
 
     /// Closes all sockets and stops what runs.
     func shutdown() {
+        guard !hasEnded else { return }
+        hasEnded = true
         for partition in partitions { endSounding(in: partition) }
         for music in musicServers { music.playQueue?.finish() }
         for partition in partitions { partition.saver?.finish() }
