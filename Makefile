@@ -21,6 +21,8 @@ demo:
 	@$(MAKE) --no-print-directory build
 	@Scripts/demo
 
+# One with other flags compiles everything anew: whoever plays after make test, or before, shall not wait for that. Without
+# $(STRICT), which may stop a newer compiler; make test has looked at every line with it before.
 build: $(RELEASE)/libshelvtap.so
 	swift build -c release --product shelvmpd
 
@@ -35,7 +37,7 @@ test:
 	@$(MAKE) --no-print-directory check
 	swift build --build-tests $(STRICT)
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
-	swift build -c release --product shelvmpd $(STRICT)
+	@$(MAKE) --no-print-directory build
 	Scripts/conversations --expected
 	Scripts/differential
 	Scripts/differential-database
@@ -73,12 +75,12 @@ benchmark: build
 # Real clients, with what takes them long.
 clients:
 	@Scripts/install-packages build test
-	swift build --product shelvmpd
+	swift build --product shelvmpd $(STRICT)
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
 	Scripts/clients --patient
 
 conversations:
-	swift build --product shelvmpd
+	swift build --product shelvmpd $(STRICT)
 	Scripts/conversations
 
 format:
@@ -86,7 +88,7 @@ format:
 
 # Writes the documents that come from tables of the program.
 documents:
-	SHELV_WRITE_DOCUMENTS=1 swift test --filter GeneratedDocumentTests
+	SHELV_WRITE_DOCUMENTS=1 swift test $(STRICT) --filter GeneratedDocumentTests
 
 # With the Swift runtime inside, so that it needs packages of Debian only.
 package:
@@ -100,7 +102,7 @@ test-package:
 
 pictures:
 	@Scripts/install-packages build demo pictures
-	swift build --product shelvmpd
+	swift build --product shelvmpd $(STRICT)
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
 	Scripts/pictures
 
