@@ -1,4 +1,6 @@
 import Library
+import Playback
+import SubsonicKit
 import Support
 import Synchronization
 import Testing
@@ -147,5 +149,41 @@ import Testing
         }
         #expect(fetched.withLock { Set($0) } == Set((0..<4).map { "art early \($0)" } + ["art late 500"]))
         #expect(told == 5)
+    }
+
+    /// A playlist whose server says nothing, and a client that does not wait for it: the request ends with the client.
+    @Test func whatNobodyWaitsForIsNotFetchedOn() throws {
+        let (gate, asked, ended) = (TestGate(), TestGate(), TestGate())
+        let slow = try #require(
+            HTTPTestServer { _ in
+                asked.open()
+                gate.wait(timeout: 60_000)
+                return HTTPTestResponse()
+            }
+        )
+        let transport = try CurlTransport()
+        defer {
+            gate.open()
+            slow.stop()
+            transport.shutdown()
+        }
+        let server = try TestServer()
+        _ = try server.client().ask("ping")
+        server.core.post { server in
+            server.fetchPlaylist = { address, whenDone in
+                RemotePlaylist.fetch(address, by: transport) { result in
+                    whenDone(result)
+                    ended.open()
+                }
+            }
+        }
+        do {
+            let leaver = try MPDTestClient(port: server.port, readsGreeting: false)
+            leaver.send("load \(slow.url)/list.m3u\n")
+            #expect(asked.wait(timeout: 20_000))
+        }
+        // Sooner than the request would be given up.
+        #expect(ended.wait(timeout: 8_000))
+        #expect(try server.client().ask("ping") == ["OK"])
     }
 }

@@ -24,9 +24,9 @@ enum SimilarSongs {
     /// The content of a playlist on the shelf Radio.
     static func fetch(_ seed: RadioSeed, in library: LibrarySnapshot) -> PlaylistFetch {
         { server, whenDone in
-            let workers = server.workers
+            let (workers, asker) = (server.workers, Asker.current)
             ask(SimilarTo(seed.song, isArtist: seed.isArtist, in: library), in: library, of: server) { ids in
-                workers.submit {
+                workers.submit(for: asker) {
                     let known = ids.filter { library.song(id: $0) != nil }
                     if !known.isEmpty {
                         return whenDone(.success(known.compactMap { library.song(id: $0) }.map { library.entry($0) }))
@@ -85,10 +85,11 @@ struct LocalSimilar: Sendable {
 }
 
 extension MusicSource {
-    /// Asks the server for songs that go with one.
+    /// Asks the server for songs that go with one, as long as the present `Asker` is there.
     /// - Parameter whenDone: told on any thread; none where the server does not know.
     func similarSongs(_ seed: SimilarTo, _ whenDone: @escaping @Sendable ([String]) -> Void) {
-        Task { [client] in whenDone(await client.similarSongs(to: seed, count: SimilarSongs.count)) }
+        let task = Task { [client] in whenDone(await client.similarSongs(to: seed, count: SimilarSongs.count)) }
+        Asker.current?.wants(task)
     }
 }
 

@@ -5,6 +5,10 @@ import Synchronization
 final class Asker: Sendable {
     private let gone = StopSign()
     private let silence = Atomic(false)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    /// Who wants what is begun at the moment.
+    @TaskLocal static var current: Asker?
 
     init() {}
 
@@ -15,7 +19,16 @@ final class Asker: Sendable {
     var hasSaidAll: Bool { silence.load(ordering: .relaxed) }
 
     /// He has closed the connection, or was sent away.
-    func leave() { gone.set() }
+    func leave() {
+        gone.set()
+        task.withLock { $0 }?.cancel()
+    }
+
+    /// Lets a task end when he leaves. It takes the place of the one before: a client wants one thing at a time.
+    func wants(_ task: Task<Void, Never>) {
+        self.task.withLock { $0 = task }
+        if isGone { task.cancel() }
+    }
 
     /// Nothing more comes from him.
     func fallSilent() { silence.store(true, ordering: .relaxed) }

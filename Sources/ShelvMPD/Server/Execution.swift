@@ -324,16 +324,18 @@ extension Server {
         releasePartition(of: connection)
         connection.progress = .waitingForWorker(run)
         let id = connection.id
-        fetch(self) { [core] result in
-            core.post { server in
-                guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
-                else { return }
-                do {
-                    try server.accept(then(result.get()), command, run, connection)
-                } catch {
-                    server.failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+        Asker.$current.withValue(connection.asker) {
+            fetch(self) { [core] result in
+                core.post { server in
+                    guard let connection = server.connection(id), case .waitingForWorker(let run) = connection.progress
+                    else { return }
+                    do {
+                        try server.accept(then(result.get()), command, run, connection)
+                    } catch {
+                        server.failed(ACKMapping.ack(for: error), command: command.name, run, connection)
+                    }
+                    server.serve(connection)
                 }
-                server.serve(connection)
             }
         }
     }

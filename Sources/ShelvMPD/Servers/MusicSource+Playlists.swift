@@ -26,14 +26,14 @@ extension MusicSource {
 }
 
 extension RemotePlaylist {
-    /// Fetches a playlist of the network.
+    /// Fetches a playlist of the network, as long as the present `Asker` is there.
     /// - Parameter whenDone: told on any thread what can be played of it.
     static func fetch(
         _ address: StreamAddress,
         by transport: any HTTPTransport,
         _ whenDone: @escaping @Sendable (Result<[PlaylistEntry], RemotePlaylistError>) -> Void
     ) {
-        Task {
+        let task = Task {
             do throws(RemotePlaylistError) {
                 let playlist = try await RemotePlaylist.load(address, by: transport)
                 whenDone(.success(playlist.rows.map { .stream(StreamSong($0)) }))
@@ -41,6 +41,7 @@ extension RemotePlaylist {
                 whenDone(.failure(error))
             }
         }
+        Asker.current?.wants(task)
     }
 }
 
