@@ -205,7 +205,7 @@ struct SwitchingTests {
         let songs = (1...4).map { SongRecord(songID: "id\($0)", uri: "\($0)") }
         let libraries = try (1...3).map { number in
             var builder = LibraryBuilder()
-            for place in 0..<number { builder.add(SongRecord(songID: "new\(place)", uri: "00\(place)")) }
+            for place in 0..<2 * number { builder.add(SongRecord(songID: "new\(place)", uri: "00\(place)")) }
             for song in songs.dropFirst(number == 2 ? 1 : 0) { builder.add(song) }
             return try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
         }

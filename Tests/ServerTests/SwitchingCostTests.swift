@@ -1,0 +1,79 @@
+import Glibc
+import Library
+import MPDProtocol
+import QueueEngine
+import Support
+import Testing
+
+@testable import ShelvMPD
+
+/// What it costs to put libraries together, and how long the core is busy when another server is shown. With `SHELV_COST`, in a
+/// release build, 100,000 songs of each server, all of them in the queue, and the numbers.
+@Suite struct SwitchingCostTests {
+    private static let measures = unsafe getenv("SHELV_COST") != nil
+
+    private static func library(_ server: String, _ count: Int) throws -> LibrarySnapshot {
+        var builder = LibraryBuilder()
+        for number in 0..<count {
+            builder.add(
+                SongRecord(
+                    songID: "01234567-89ab-cdef-0123-\(100_000_000_000 + number)",
+                    uri: "\(server) \(number / 100)/Album \(number / 10)/\(number).flac",
+                    tags: [
+                        TagValue(.artist, "\(server) \(number / 100)"), TagValue(.album, "Album \(number / 10)"),
+                        TagValue(.title, "Title \(number)"), TagValue(.track, "\(number % 10)"),
+                    ],
+                    duration: 200_000,
+                    suffix: "flac"
+                )
+            )
+        }
+        return try builder.build(info: LibraryInfo(serverID: server, serverName: server), file: nil)
+    }
+
+    private static func tell(_ text: String) {
+        if measures { print("COST \(text)") }
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Double { Double(duration.nanoseconds) / 1_000_000 }
+
+    /// The most memory that the process has had, in MiB.
+    private static var peak: Int {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss / 1024
+    }
+
+    @Test func aLongQueueKeepsItsSongsThroughSwitches() async throws {
+        let count = Self.measures ? 100_000 : 2_000
+        let clock = ContinuousClock()
+        let (first, second) = (try Self.library("first", count), try Self.library("second", count))
+        let peak = Self.peak
+        let start = clock.now
+        let both = try await LibraryMerge(first, [.init(path: "m", library: second)]).build(file: nil).snapshot
+        Self.tell(
+            "merge: \(Self.milliseconds(clock.now - start)) ms, peak +\(Self.peak - peak) MiB, \(2 * count) songs"
+        )
+        #expect(both.songCount == 2 * count)
+
+        let table = SongTable(library: first)
+        var queue = Queue(seed: 1)
+        let keys = (0..<UInt32(count)).map { table.key(for: SongIndex(rawValue: $0)) }
+        _ = try queue.append(contentsOf: keys)
+        let wanted = keys.map { table.uri(of: $0) }
+        for (name, library) in [("to the other", second), ("to both", both), ("to the first", first)] {
+            let translation = SongTranslation(from: table.library, to: library)
+            let gone = table.names.leaving(translation)
+            let start = clock.now
+            let changed = table.replaceLibrary(with: library, translation, gone: gone)
+            let replaced = clock.now
+            let ids = queue.entries.filter { changed.contains($0.key) }.map(\.id)
+            _ = queue.markChanged(ids)
+            Self.tell(
+                "switch \(name): table \(Self.milliseconds(replaced - start)) ms, queue "
+                    + "\(Self.milliseconds(clock.now - replaced)) ms, \(count) entries"
+            )
+            #expect(keys.map { table.uri(of: $0) } == wanted)
+        }
+    }
+}
