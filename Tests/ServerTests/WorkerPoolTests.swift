@@ -72,11 +72,19 @@ import Testing
             }
         }
         #expect(waitUntil { held.withLock { $0 } == 2 })
-        for _ in 0..<1000 {
-            // With the greeting unread, to close is to reset.
-            let leaver = try MPDTestClient(port: server.port, readsGreeting: false)
-            leaver.send("search \"(file =~ '(x+x+)+y')\"\n")
+        // With the greeting unread, to close is to reset.
+        var leavers = try (0..<1000).map { _ in try MPDTestClient(port: server.port, readsGreeting: false) }
+        for leaver in leavers { leaver.send("search \"(file =~ '(x+x+)+y')\"\n") }
+        let jobs = Mutex(0)
+        let isAllWaiting = waitUntil {
+            server.core.post { server in
+                let now = server.workers.waitingCount
+                jobs.withLock { $0 = now }
+            }
+            return (try? stays.ask("ping")) == ["OK"] && jobs.withLock { $0 } == leavers.count
         }
+        #expect(isAllWaiting, "\(jobs.withLock { $0 })")
+        leavers = []
         let seen = Mutex((connections: Int.max, jobs: Int.max))
         let isQuiet = waitUntil(milliseconds: 20_000) {
             server.core.post { server in
