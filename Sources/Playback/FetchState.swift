@@ -50,6 +50,9 @@ struct FetchState {
     var changes = 0
     /// Where a body without a length ended in order.
     var cleanEnd: Int64?
+    /// Where a body ended before its length, and how often in a row it brought nothing new up to there.
+    var earlyEnd: Int64?
+    var earlyEnds = 0
     var isComplete = false
 }
 

@@ -53,13 +53,7 @@ extension Fetcher {
 
     /// Takes bytes into the file. False ends the transfer.
     func transfer(_ transfer: RangeTransfer, didReceive bytes: UnsafeRawBufferPointer, at position: Int64) -> Bool {
-        let (isCertain, isFlowing) = state.withLock { state -> (Bool, Bool) in
-            let isFlowing = state.trouble != nil
-            state.trouble = nil
-            state.vagueErrors = 0
-            if transfer.received >= Self.progress { state.attempts = 0 }
-            return (state.isTotalCertain, isFlowing)
-        }
+        let isCertain = state.withLock { $0.isTotalCertain }
         let (total, covered) = file.monitor.withLock { state -> (Int64?, Int64) in
             // The catalog's length was wrong: the end of the body will tell.
             if !isCertain, let total = state.total, position + Int64(bytes.count) > total { state.total = nil }
@@ -83,7 +77,7 @@ extension Fetcher {
             return true
         }
         if isDue { notify(.progress) }
-        if isFlowing { notify(.flowing) }
+        if covered < end { cameFresh(end - covered, by: transfer) }
         if total.map({ end >= $0 }) ?? false {
             completeIfWhole()
             return wanted.count == bytes.count
@@ -91,6 +85,18 @@ extension Fetcher {
         // What follows is there already; whoever needs the hole behind it gets a transfer of its own.
         let ahead = file.monitor.withLock { $0.intervals.end(from: end) - end }
         return transfer.isSequential || ahead < Self.overlap
+    }
+
+    /// Notes that bytes have come that were not there: what a server sends again from the start is no progress.
+    private func cameFresh(_ count: Int64, by transfer: RangeTransfer) {
+        transfer.note(fresh: count)
+        let isFlowing = state.withLock { state in
+            defer { state.trouble = nil }
+            state.vagueErrors = 0
+            if transfer.fresh >= Self.progress { state.attempts = 0 }
+            return state.trouble != nil
+        }
+        if isFlowing { notify(.flowing) }
     }
 
     /// Looks at how a transfer has ended, and goes on.
@@ -114,6 +120,7 @@ extension Fetcher {
         // Ended by ourselves: it met what is there already.
         if isThere || error?.step == .cancelled && transfer.received > 0 { return plan() }
         if error == nil, !transfer.hasLength, endsHere(position, total: total) { return }
+        if error?.isEarlyEnd ?? true, endsAlways(transfer, total: total) { return }
         // Without a byte it was ended by ourselves only where the head was one of another file.
         let message = error.map { $0.step == .cancelled ? "the song has changed on the server" : $0.message }
         tryAgain(transfer, message ?? "the server ended the connection early")
@@ -127,6 +134,30 @@ extension Fetcher {
             return total == nil || state.cleanEnd == position
         }
         guard isEnd, position > 0 else { return false }
+        file.monitor.update { $0.total = position }
+        state.withLock { $0.isTotalCertain = true }
+        completeIfWhole()
+        plan()
+        return true
+    }
+
+    /// Whether bodies have ended early at the same place too often. Near the end, the length was told wrong, such as that
+    /// of something still to be made; elsewhere the rest cannot be had.
+    private func endsAlways(_ transfer: RangeTransfer, total: Int64?) -> Bool {
+        let position = transfer.position
+        let isBelieved = state.withLock { state in
+            let isNews = state.earlyEnd != position || transfer.fresh > 0
+            state.earlyEnd = position
+            state.earlyEnds = isNews ? 0 : state.earlyEnds + 1
+            return state.earlyEnds >= Self.earlyEndLimit
+        }
+        guard isBelieved, position > 0, let total else { return false }
+        let rest = total - position
+        guard rest <= total / 8 else {
+            fail(.permanent("the server ends this song early each time, after \(position) of \(total) bytes"))
+            return true
+        }
+        log.info("\(file.path): it ends \(rest) bytes before the length that the server tells")
         file.monitor.update { $0.total = position }
         state.withLock { $0.isTotalCertain = true }
         completeIfWhole()
@@ -176,7 +207,7 @@ extension Fetcher {
 
     private func tryAgain(_ transfer: RangeTransfer, _ message: String, notBefore: Duration? = nil) {
         let attempts = state.withLock { state in
-            if transfer.received >= Self.progress {
+            if transfer.fresh >= Self.progress {
                 state.attempts = 0
             } else if !state.isWaitingToRetry {
                 state.attempts += 1

@@ -11,9 +11,11 @@ final class Fetcher: Sendable {
     private static let patience: Int64 = 512 * 1024
     /// A transfer ends when it meets a piece of at least this size that is there already.
     static let overlap: Int64 = 64 * 1024
-    /// An attempt that brought at least this much was no failure: the next one follows at once.
+    /// An attempt that brought at least this much that is new was no failure: the next one follows at once.
     static let progress: Int64 = 64 * 1024
     static let vagueErrorLimit = 3
+    /// So often a body ends early at the same place until that is believed.
+    static let earlyEndLimit = 4
     /// So many bytes at most are lost by a crash.
     static let noteInterval: Int64 = 4 << 20
     private static let maximumTransfers = 3

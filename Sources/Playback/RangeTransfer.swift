@@ -15,6 +15,7 @@ final class RangeTransfer: HTTPReceiver {
     private struct State {
         var phase = Phase.waiting
         var received: Int64 = 0
+        var fresh: Int64 = 0
         var isSequential = false
         var hasLength = false
         var verdict: ServerAnswer?
@@ -49,6 +50,8 @@ final class RangeTransfer: HTTPReceiver {
     var position: Int64 { head.load(ordering: .relaxed) }
     /// Bytes of audio received so far.
     var received: Int64 { state.withLock { $0.received } }
+    /// Bytes of audio received so far that were not there before.
+    var fresh: Int64 { state.withLock { $0.fresh } }
     /// Whether the server sends from the start whatever was asked, so that known bytes must be waited through.
     var isSequential: Bool { state.withLock { $0.isSequential } }
     /// Whether the head told how long the file is.
@@ -56,6 +59,9 @@ final class RangeTransfer: HTTPReceiver {
     /// What a document or head has decided, if that was not audio.
     var verdict: ServerAnswer? { state.withLock { $0.verdict } }
     var isCancelled: Bool { control.withLock { $0.isCancelled } }
+
+    /// So many of the bytes that have come were not there before.
+    func note(fresh count: Int64) { state.withLock { $0.fresh += count } }
 
     /// Sends the request. Call it once, without a lock held.
     func begin(_ request: HTTPRequest, by transport: any HTTPTransport) {

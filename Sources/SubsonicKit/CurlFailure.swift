@@ -15,7 +15,7 @@ enum CurlFailure {
         let (step, what) =
             code == CURLE_OPERATION_TIMEDOUT
             ? timeout(of: easy, message: message, hasHead: hasHead) : failure(of: code, message: message)
-        return TransportError(step, "\(origin): \(what): \(message)")
+        return TransportError(step, "\(origin): \(what): \(message)", isEarlyEnd: code == CURLE_PARTIAL_FILE)
     }
 
     private static func failure(of code: CURLcode, message: String) -> (step: TransportError.Step, what: String) {

@@ -105,10 +105,13 @@ public struct TransportError: Error, Sendable, Equatable, CustomStringConvertibl
 
     public var step: Step
     public var message: String
+    /// Whether the server ended the connection in order before all that it had promised was there.
+    public var isEarlyEnd: Bool
 
-    public init(_ step: Step, _ message: String) {
+    public init(_ step: Step, _ message: String, isEarlyEnd: Bool = false) {
         self.step = step
         self.message = message
+        self.isEarlyEnd = isEarlyEnd
     }
 
     public var description: String { message }
