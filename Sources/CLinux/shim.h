@@ -6,11 +6,13 @@
 // both does not compile. GNU functions are declared below instead.
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -103,5 +105,22 @@ static inline void shelv_syslog(int priority, const char *text) { syslog(priorit
 // open() and fcntl() are variadic and so not imported.
 static inline int shelv_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int shelv_fcntl(int fd, int command, long argument) { return fcntl(fd, command, argument); }
+
+// open() with O_CREAT, which makes folders that are missing, for this user alone: whoever cleans up caches may have
+// removed them. The path must be absolute.
+static inline int shelv_create(const char *path, int flags, mode_t mode) {
+    int fd = open(path, flags | O_CREAT, mode);
+    if (fd >= 0 || errno != ENOENT) return fd;
+    char folder[PATH_MAX];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof folder) return fd;
+    memcpy(folder, path, length + 1);
+    for (char *slash = folder + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) return -1;
+        *slash = '/';
+    }
+    return open(path, flags | O_CREAT, mode);
+}
 
 #endif

@@ -17,7 +17,7 @@ struct ImageWriter: ~Copyable {
         self.path = path
         temporaryPath = path.map { "\($0).new" } ?? "library"
         if path != nil {
-            descriptor = unsafe shelv_open(temporaryPath, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+            descriptor = unsafe shelv_create(temporaryPath, O_RDWR | O_TRUNC | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw .system(operation: "open", path: temporaryPath, errno: errno) }
         } else {
             descriptor = unsafe shelv_memory_file(temporaryPath)

@@ -9,7 +9,7 @@ import Glibc
     /// Opens or creates a file that only this user may read.
     init(path: String) throws(LibraryError) {
         self.path = path
-        descriptor = unsafe shelv_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = unsafe shelv_create(path, O_RDWR | O_CLOEXEC, 0o600)
         if descriptor < 0 { throw .system(operation: "open", path: path, errno: errno) }
     }
 

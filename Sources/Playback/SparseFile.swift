@@ -45,8 +45,9 @@ final class SparseFile: Sendable {
         isReadOnly: Bool = false,
         note: String? = nil
     ) throws(PlayerError) {
-        let flags = (isReadOnly ? O_RDONLY : O_RDWR | O_CREAT) | O_CLOEXEC
-        let descriptor = unsafe shelv_open(path, flags, 0o600)
+        let descriptor =
+            unsafe isReadOnly
+            ? shelv_open(path, O_RDONLY | O_CLOEXEC, 0) : shelv_create(path, O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw PlayerError("cannot open \(path): \(SystemError.text())") }
         let length = Int64(lseek(descriptor, 0, SEEK_END))
         let kept = intervals.ranges.compactMap { range -> Range<Int64>? in

@@ -54,6 +54,14 @@ struct LibrarySyncTests {
         #expect(ids(stored) == expected(count))
     }
 
+    @Test func aFolderThatWasRemovedIsMadeAnew() async throws {
+        let folder = Folder()
+        try #require(unsafe rmdir(folder.path) == 0)
+        let witness = await run(ScriptedServer(.init(songs: 20)), in: folder)
+        #expect(witness.results.last == .finished(didChange: true))
+        #expect(folder.files == ["library-id.image"])
+    }
+
     @Test func formerURIsOutliveALostImage() async throws {
         let kept = ["as it was/ä.flac": "so-7", "gone.flac": "nobody"]
         let witness = await run(ScriptedServer(.init(songs: 20)), in: Folder(), formerURIs: kept)

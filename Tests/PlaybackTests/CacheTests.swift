@@ -29,6 +29,22 @@ struct CacheTests {
         #expect(second.server.requests.isEmpty)
     }
 
+    /// Whoever cleans up caches may remove the folder at any time.
+    @Test func aFolderThatWasRemovedIsMadeAnew() throws {
+        let tone = Tone(441, frames: 20_000)
+        let folder = try #require(TemporaryFolder())
+        let fixture = try PlayerFixture(folder: folder) { .file(tone.wav, for: $0) }
+        defer { fixture.stop() }
+        let size = tone.wav.count
+        fixture.player.load(one, fixture.source("a", size: size), at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        try #require(unsafe rename(folder.path("cache"), folder.path("gone")) == 0)
+        fixture.player.load(two, fixture.source("b", size: size), at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(two, .endOfFile) }
+        #expect(try fixture.output() == tone.pcm + tone.pcm)
+        #expect(TemporaryFolder.names(in: folder.path("cache")).contains { $0.hasPrefix("b+") })
+    }
+
     @Test func goesOnWithAPartialFileAfterARestart() throws {
         let tone = Tone(441, frames: 3 * 44_100)
         let bytes = tone.wav

@@ -111,6 +111,20 @@ import Testing
         #expect(try client.ask("readpicture \"Artist/Album 1/song-1.flac\" 0") == ["OK"])
     }
 
+    @Test func aFolderThatWasRemovedIsMadeAnew() throws {
+        let folder = try #require(TemporaryFolder())
+        let subsonic = try #require(CoverServer { _ in CoverServer.answer(CoverServer.picture(1, count: 5000)) })
+        defer { subsonic.stop() }
+        let directory = folder.path("cache/covers/home")
+        let files = CoverFiles(directory: directory, size: nil, limit: 1 << 30, log: .silent)
+        let client = try TestServer(CoverServer.records(2), covers: subsonic.covers(files: files)).client()
+        #expect(try client.picture("albumart", "Artist/Album 0/").bytes.count == 5000)
+        #expect(waitUntil { TemporaryFolder.names(in: directory).count == 1 })
+        try #require(unsafe rename(folder.path("cache"), folder.path("gone")) == 0)
+        #expect(try client.picture("albumart", "Artist/Album 1/").bytes.count == 5000)
+        #expect(waitUntil { TemporaryFolder.names(in: directory).count == 1 })
+    }
+
     @Test func damagedAndForeignFilesAreFetchedAgain() throws {
         let folder = try #require(TemporaryFolder())
         let picture = CoverServer.picture(1, count: 5000)

@@ -105,7 +105,7 @@ private final class FileTable: @unchecked Sendable {
         let bytes = CoverFileForm.bytes(of: cover, key)
         guard Int64(bytes.count) <= limit else { return }
         let temporary = "\(directory)/\(name)\(CoverFileForm.temporary)"
-        let descriptor = unsafe shelv_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = unsafe shelv_create(temporary, O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         var written = 0
         while written < bytes.count {
