@@ -182,21 +182,18 @@ import Glibc
         guard let data = unsafe event.data?.assumingMemoryBound(to: mpv_event_end_file.self).pointee else {
             return .other
         }
+        let error = data.error
         let end: MPVEvent.End =
             switch data.reason {
             case MPV_END_FILE_REASON_EOF: .endOfFile
             case MPV_END_FILE_REASON_STOP, MPV_END_FILE_REASON_QUIT: .stopped
+            case MPV_END_FILE_REASON_ERROR where error == MPV_ERROR_AO_INIT_FAILED.rawValue: .outputFailure
+            case MPV_END_FILE_REASON_ERROR where error == MPV_ERROR_NOTHING_TO_PLAY.rawValue: .nothingToPlay
             case MPV_END_FILE_REASON_ERROR: .error
             case MPV_END_FILE_REASON_REDIRECT: .redirect
             default: .other
             }
-        let error = data.error
-        return unsafe .endFile(
-            entry: data.playlist_entry_id,
-            end,
-            message: message(error),
-            isOutputFailure: error == MPV_ERROR_AO_INIT_FAILED.rawValue
-        )
+        return unsafe .endFile(entry: data.playlist_entry_id, end, message: message(error))
     }
 }
 

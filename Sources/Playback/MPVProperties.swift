@@ -68,7 +68,13 @@ enum MPVValue: Equatable, Sendable {
 
 /// What libmpv tells, copied.
 enum MPVEvent {
-    enum End: Equatable { case endOfFile, stopped, error, redirect, other }
+    enum End: Equatable {
+        case endOfFile, stopped, error, redirect, other
+        /// No sound came of it, though it was opened.
+        case nothingToPlay
+        /// There is nothing to play on.
+        case outputFailure
+    }
 
     /// The time of the wait is over, or `wake` was called.
     case nothing
@@ -77,7 +83,7 @@ enum MPVEvent {
     /// The entry's file is open, nothing of it is decoded yet; libmpv waits for `goOn`.
     case opened(hook: UInt64)
     case playbackRestart
-    case endFile(entry: Int64, End, message: String, isOutputFailure: Bool)
+    case endFile(entry: Int64, End, message: String)
     case property(MPVProperty, MPVValue)
     /// The answer to an asynchronous call; `isError` when it failed.
     case reply(tag: UInt64, isError: Bool, MPVValue)

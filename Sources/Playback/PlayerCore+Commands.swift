@@ -174,6 +174,7 @@ extension PlayerCore {
         guard current != nil, isPaused != self.isPaused else { return }
         setPaused(isPaused)
         if isInNext { audibleDue = .max }
+        if !isPaused, deck.isIdle { becameIdle() }
         askPosition()
     }
 

@@ -29,8 +29,8 @@ extension PlayerCore {
             opened(on: deck)
         case .playbackRestart:
             restarted(on: deck)
-        case .endFile(let entry, let end, let message, let isOutputFailure):
-            ended(entry, on: deck, end, message, isOutputFailure: isOutputFailure)
+        case .endFile(let entry, let end, let message):
+            ended(entry, on: deck, end, message)
         case .property(let property, let value):
             changed(property, value, of: deck)
         case .reply(let tag, let isError, let value):
@@ -181,13 +181,7 @@ extension PlayerCore {
         askPosition()
     }
 
-    private func ended(
-        _ entry: Int64,
-        on deck: Deck,
-        _ end: MPVEvent.End,
-        _ message: String,
-        isOutputFailure: Bool
-    ) {
+    private func ended(_ entry: Int64, on deck: Deck, _ end: MPVEvent.End, _ message: String) {
         let songs = [current, next].compactMap { $0 }
         guard let slot = songs.first(where: { $0.deck === deck && $0.entry == entry }) else { return }
         let fetcher = slot.song?.fetcher
@@ -209,14 +203,15 @@ extension PlayerCore {
         case .endOfFile:
             // Without an error libmpv also ends a song of which no more bytes come.
             outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
-        case .error where slot.source.end.map { slot.begin >= $0 } ?? false:
-            // libmpv finds nothing to play behind the end of a part.
+        case .nothingToPlay where slot.stream == nil && slot.begin > .zero:
+            // It was begun behind its last sound, or behind the end of the wanted part.
             outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
-        case .error where isOutputFailure:
+        case .outputFailure:
             outcome = .failed(.transport("no audio output: \(message)"))
-        case .error where slot.stream != nil, .redirect where slot.stream != nil:
+        case .error where slot.stream != nil, .nothingToPlay where slot.stream != nil,
+            .redirect where slot.stream != nil:
             outcome = .failed(.permanent(message))
-        case .error:
+        case .error, .nothingToPlay:
             outcome = .failed(fetcher?.failure ?? .permanent("this file can't be played: \(message)"))
         case .redirect:
             outcome = .failed(.permanent("this file can't be played: it is a playlist"))
@@ -235,7 +230,7 @@ extension PlayerCore {
     }
 
     /// libmpv has nothing to play, and all it had was heard.
-    private func becameIdle() {
+    func becameIdle() {
         if isInNext, next?.outcome != nil {
             becomeAudible(elapsed: next?.begin ?? .zero)
             return
@@ -244,7 +239,8 @@ extension PlayerCore {
         guard let current, case .ended = current.outcome else { return }
         if fade != nil { return fadeIsOver() }
         guard next == nil || next?.number == 0 else { return }
-        drain()
+        // A song that was begun behind its last sound stays there while it is paused.
+        if !isPaused { drain() }
     }
 
     private func changed(_ property: MPVProperty, _ value: MPVValue, of deck: Deck) {

@@ -195,6 +195,43 @@ struct PlayerTests {
         #expect(try fixture.output() == Array(tone.pcm[(11_025 * 4)...]))
     }
 
+    /// Servers tell whole seconds, so a place behind the last sound is easily named.
+    @Test(arguments: ["wav", "ogg"])
+    func endsASongThatIsStartedBehindItsLastSound(suffix: String) throws {
+        let song = try shortSong(suffix)
+        let fixture = try PlayerFixture { .file(song, for: $0) }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a"), at: .seconds(3), paused: false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        fixture.player.load(two, fixture.source("b"), at: .seconds(3), paused: false)
+        fixture.player.preload(three, fixture.source("c"))
+        try fixture.wait { $0 == .ended(three, .endOfFile) }
+        #expect(fixture.events.contains(.audible(three)))
+        #expect(!fixture.events.contains { if case .failed = $0 { true } else { false } })
+    }
+
+    @Test(arguments: ["wav", "ogg"])
+    func staysBehindTheLastSoundWhilePaused(suffix: String) throws {
+        let song = try shortSong(suffix)
+        let fixture = try PlayerFixture { .file(song, for: $0) }
+        defer { fixture.stop() }
+        let source = fixture.source("a")
+        fixture.player.load(one, source, at: .seconds(3), paused: true)
+        // Commands are obeyed in order: what this song does to the first one has happened.
+        try fixture.wait { if case .duration(one, _) = $0 { true } else { false } }
+        fixture.player.pause(false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        #expect(fixture.story.last == .ended(one, .endOfFile))
+    }
+
+    /// A tenth of a second.
+    private func shortSong(_ suffix: String) throws -> [UInt8] {
+        let tone = Tone(441, frames: 4_410)
+        if suffix == "wav" { return tone.wav }
+        let folder = try #require(TemporaryFolder())
+        return try tone.encoded(suffix, in: folder)
+    }
+
     @Test func remembersPauseAndSeekWhileTheSongLoads() throws {
         let tone = Tone(441, frames: 44_100)
         let gates = GateBox()
