@@ -22,13 +22,19 @@ extension Server {
     /// - Returns: the number of the job that does it.
     func requestUpdate(rescans: Bool) -> UInt32 {
         let (job, begins) = updates.request(rescans: rescans)
-        if begins { raise(.update) }
+        // A comparison that is under way would not answer it; the next one begins when that has ended.
+        guard begins else { return job }
+        raise(.update)
+        askForSyncs(rescans: rescans)
+        return job
+    }
+
+    private func askForSyncs(rescans: Bool) {
         for music in attached {
             guard let requestSync = music.requestSync else { continue }
             updates.servers.insert(music.reference.number)
             requestSync(rescans)
         }
-        return job
     }
 
     /// A client wants a shelf brought up to date, or all of them. What stands on the others comes from the library.
@@ -75,11 +81,10 @@ extension Server {
             noteNews()
         }
         guard updates.running != nil, updates.servers.isEmpty else { return }
-        if updates.end() { raise(.database) }
+        let jobs = updates.end()
+        if jobs.ended?.rescans == true { raise(.database) }
         // Those who asked meanwhile are answered by all.
-        if updates.running != nil {
-            for music in attached where music.requestSync != nil { updates.servers.insert(music.reference.number) }
-        }
+        if let begun = jobs.begun { askForSyncs(rescans: begun.rescans) }
         raise(.update)
     }
 }

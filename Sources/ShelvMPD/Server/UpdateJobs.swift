@@ -1,36 +1,45 @@
 /// The numbers of `update`: MPD counts jobs from 1, and shows the one under way in `status`.
 struct UpdateJobs {
-    /// The job under way.
-    private(set) var running: UInt32?
-    /// Servers that it waits for, by the numbers of their references.
+    /// A job, and whether a client wanted everything read again; what comes of that counts as a change, as in MPD.
+    struct Job: Equatable {
+        let number: UInt32
+        var rescans: Bool
+    }
+
+    private var current: Job?
+    /// Servers that the job under way waits for, by the numbers of their references.
     var servers: Set<UInt64> = []
     /// The job that begins when that one has ended, with all requests that came meanwhile.
-    private var queued: UInt32?
+    private var queued: Job?
     private var last: UInt32 = 0
-    /// Whether a client wanted everything read again; what came of it counts as a change then, as in MPD.
-    private var rescans = false
+
+    /// The number of the job under way.
+    var running: UInt32? { current?.number }
 
     /// A request: the number of the job that will answer it, and whether it begins now.
     mutating func request(rescans: Bool = false) -> (job: UInt32, begins: Bool) {
-        if rescans { self.rescans = true }
-        if running == nil {
-            last = next(last)
-            running = last
-            return (last, true)
+        guard current != nil else {
+            let job = next(rescans)
+            current = job
+            return (job.number, true)
         }
-        if let queued { return (queued, false) }
-        last = next(last)
-        queued = last
-        return (last, false)
+        // Each request has a number of its own, as in MPD. The last one is shown while all are answered at once.
+        let job = next(rescans || queued?.rescans == true)
+        queued = job
+        return (job.number, false)
     }
 
-    /// The job under way has ended, and the queued one begins. Returns whether everything was to be read again.
-    mutating func end() -> Bool {
-        running = queued
-        queued = nil
-        defer { rescans = false }
-        return rescans
+    /// The job under way has ended, and the queued one begins. Returns both.
+    mutating func end() -> (ended: Job?, begun: Job?) {
+        defer {
+            current = queued
+            queued = nil
+        }
+        return (current, queued)
     }
 
-    private func next(_ job: UInt32) -> UInt32 { job >= 1 << 15 ? 1 : job + 1 }
+    private mutating func next(_ rescans: Bool) -> Job {
+        last = last >= 1 << 15 ? 1 : last + 1
+        return Job(number: last, rescans: rescans)
+    }
 }
