@@ -39,12 +39,11 @@ public struct ACK: Error, Sendable, Hashable {
         self.message.append(contentsOf: culprit)
     }
 
-    /// `message "name"`.
+    /// `message "name"`, with escapes in the name as libfmt writes them.
     public init(_ code: Code, _ message: String, naming name: some Collection<UInt8>) {
         self.init(code, message)
-        self.message.append(contentsOf: " \"".utf8)
-        self.message.append(contentsOf: name)
-        self.message.append(UInt8(ascii: "\""))
+        self.message.append(UInt8(ascii: " "))
+        self.message.appendEscaped(Array(name))
     }
 
     /// No command has this name. Goes out with an empty command name.

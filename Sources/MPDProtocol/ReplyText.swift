@@ -71,3 +71,63 @@ extension [UInt8] {
         for index in start..<count where self[index] < 0x20 { self[index] = 0x20 }
     }
 }
+
+extension [UInt8] {
+    /// Appends a text in quotation marks. Quotation marks and backslashes get a backslash; what has no shape, and what is
+    /// no UTF-8, is written in hexadecimal.
+    ///
+    /// Source: libfmt 9 `write_escaped_string`.
+    mutating func appendEscaped(_ text: [UInt8]) {
+        append(UInt8(ascii: "\""))
+        var rest = text[...]
+        while let byte = rest.first {
+            guard let scalar = rest.leadingScalar else {
+                appendEscape("x", UInt32(byte), digits: 2)
+                rest = rest.dropFirst()
+                continue
+            }
+            let length = UTF8.width(scalar)
+            switch scalar {
+            case "\n": append(contentsOf: "\\n".utf8)
+            case "\r": append(contentsOf: "\\r".utf8)
+            case "\t": append(contentsOf: "\\t".utf8)
+            case "\"", "\\":
+                append(UInt8(ascii: "\\"))
+                append(byte)
+            case _ where scalar.isPrintable: append(contentsOf: rest.prefix(length))
+            case _ where scalar.value < 0x100: appendEscape("x", scalar.value, digits: 2)
+            case _ where scalar.value < 0x10000: appendEscape("u", scalar.value, digits: 4)
+            default: appendEscape("U", scalar.value, digits: 8)
+            }
+            rest = rest.dropFirst(length)
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscape(_ letter: Character, _ value: UInt32, digits: Int) {
+        let number = String(value, radix: 16)
+        append(
+            contentsOf: "\\\(letter)\(String(repeating: "0", count: Swift.max(0, digits - number.count)))\(number)".utf8
+        )
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The character at the start, or nil if that is no UTF-8.
+    fileprivate var leadingScalar: Unicode.Scalar? {
+        var decoder = UTF8()
+        var bytes = prefix(4).makeIterator()
+        guard case .scalarValue(let scalar) = decoder.decode(&bytes) else { return nil }
+        return scalar
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        case .spaceSeparator: self == " "
+        default: true
+        }
+    }
+}

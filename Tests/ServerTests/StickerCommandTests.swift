@@ -39,13 +39,17 @@ struct StickerCommandTests {
         ("sticker list song X a", "[2@0] {sticker} bad request"),
         ("sticker find song \"\"", "[2@0] {sticker} bad request"),
         ("sticker find song \"\" a =", "[2@0] {sticker} bad request"),
-        ("sticker find song \"\" a = 1 2", "[2@0] {sticker} bad request"),
+        ("sticker set song nowhere \"\" 1", "[2@0] {sticker} empty sticker name"),
+        ("sticker find song \"\" a ~", "[2@0] {sticker} bad operator \"~\""),
+        ("sticker set date 1999 \"\" 1", "[2@0] {sticker} empty sticker name"),
+        ("sticker find date \"\" a sort x", "[2@0] {sticker} Unknown sort tag \"x\""),
+        ("sticker nothing date 1999 a", "[2@0] {sticker} bad request"),
         ("sticker nothing song X a", "[2@0] {sticker} bad request"),
         ("sticker get song", "[2@0] {sticker} too few arguments for \"sticker\""),
         ("sticker get Song X a", "[2@0] {sticker} unknown sticker domain \"Song\""),
         ("sticker get date 1999 a", "[2@0] {sticker} unsupported tag: \"Date\""),
         ("sticker get album nothing a", "[2@0] {sticker} no such Album: \"nothing\""),
-        ("sticker get album \"\" a", "[2@0] {sticker} no such Album: \"\""),
+        ("sticker get album \"\" a", "[50@0] {sticker} no such sticker: \"a\""),
         ("sticker get playlist nothing a", "[2@0] {sticker} no such playlist: \"nothing\""),
         (
             "sticker get filter \"(Album == 'nothing')\" a",
@@ -67,6 +71,42 @@ struct StickerCommandTests {
         let command = command.replacing(" X", with: " \(Self.song)")
             .replacing(" Y", with: " \"Alpha/First/02.flac\"")
         #expect(try client.ask(command) == ["ACK \(ack)"])
+    }
+
+    @Test func findsNothingAtTagsWithoutStickers() throws {
+        #expect(try TestServer(Self.records).client().ask("sticker find date \"\" a = 1 2 3") == ["OK"])
+    }
+
+    /// As SQLite calculates with texts.
+    @Test(arguments: [
+        ("4", "9223372036854775807", false, "9.22337203685478e+18"), ("-10", "1.5", false, "-8.5"),
+        ("abc", "2", false, "2"),
+        ("7x", "2", false, "9"), ("", "2", false, "2"), ("1.5x", "2", false, "3.5"), (".5", ".5", false, "1.0"),
+        ("5.", "1", false, "6.0"), ("1e2", "1", false, "101.0"), ("1e", "1", false, "2"), (" 5 ", "1", false, "6"),
+        ("0.1", "0.2", false, "0.3"), ("1", "0.00001", true, "0.99999"), ("0", "0.00001", false, "1.0e-05"),
+        ("1e15", "0", false, "1.0e+15"), ("123456789012345678", "0.5", false, "1.23456789012346e+17"),
+        ("1e300", "1e300", false, "2.0e+300"), ("1e308", "1e308", false, "Inf"), ("0.5", "0.5", true, "0.0"),
+        ("99999999999999999999", "0", false, "1.0e+20"), ("-9223372036854775808", "1", true, "-9.22337203685478e+18"),
+        ("+3", "4", false, "7"), ("0x10", "1", false, "1"), ("- 1", "1", false, "1"), (".", "1", false, "1"),
+        ("999999999999999.5", "0.3", false, "1.0e+15"), ("7", "10", true, "-3"), ("123456.25", "1", false, "123457.25"),
+    ])
+    func calculates(_ former: String, _ value: String, isDifference: Bool, result: String) {
+        let (a, b) = (StickerQuantity.read(Array(former.utf8)).number, StickerQuantity.read(Array(value.utf8)).number)
+        let sum = StickerQuantity.sum(a, b, isDifference: isDifference)
+        #expect(String(decoding: sum.text, as: UTF8.self) == result)
+    }
+
+    /// `eq`, `lt` and `gt`: whole parts are compared with a number, and what is no number is greater than all.
+    @Test(arguments: [
+        ("5", "x", 1), ("5", "5x", 1), ("5", "5.0", 0), ("5", " 5 ", 0), ("5", "", 1), ("5", "4.5", 2),
+        ("-11.5", "-11", 0), ("x", "0", 0),
+        ("9", "10", 1), ("1e3", "1", 0),
+    ])
+    func comparesNumbers(_ value: String, _ wanted: String, _ which: Int) throws {
+        for (index, word) in ["eq", "lt", "gt"].enumerated() {
+            let comparison = try StickerSearch.Comparison(Array(word.utf8))
+            #expect(comparison.holds(Array(value.utf8), Array(wanted.utf8)) == (index == which), "\(word)")
+        }
     }
 
     @Test func setsAndFinds() throws {

@@ -62,7 +62,7 @@ enum ACKMapping {
         case .noSuchSong: ACK(.noExist, "No such song")
         case .noSuchValue(let tag, let value): ACK(.argument, "no such \(tag.name):", naming: value)
         case .noSuchPlaylist(let name): ACK(.argument, "no such playlist:", naming: name)
-        case .noMatches(let filter): ACK(.argument, "no matches found:", naming: escaped(filter))
+        case .noMatches(let filter): ACK(.argument, "no matches found:", naming: filter)
         case .badFilter(let message): ACK(.unknown, String(decoding: message, as: UTF8.self))
         case .noSuchSticker(nil): ACK(.noExist, "no such sticker")
         case .noSuchSticker(let name?): ACK(.noExist, "no such sticker:", naming: name)
@@ -73,11 +73,6 @@ enum ACKMapping {
         case .tagWithoutStickers(let word): ACK(.argument, "unsupported tag", naming: word)
         case .badValue(let name, let allowed): ACK(.argument, "\(name) must be \(allowed)")
         }
-    }
-
-    /// As MPD quotes a filter in a message.
-    private static func escaped(_ text: [UInt8]) -> [UInt8] {
-        text.flatMap { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") ? [UInt8(ascii: "\\"), $0] : [$0] }
     }
 
     private static func ack(for error: ServerChangeError) -> ACK {

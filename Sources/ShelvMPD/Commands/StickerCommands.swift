@@ -25,8 +25,9 @@ enum StickerCommands {
     ]
 
     private static func sticker(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let type = try StickerType(arguments[1])
         let count = arguments.count
+        if let tag = StickerType.tagWithoutStickers(arguments[1]) { return try refuse(context, tag, arguments) }
+        let type = try StickerType(arguments[1])
         switch arguments.text(0) {
         case "get" where count == 4:
             let name = arguments[3]
@@ -38,11 +39,13 @@ enum StickerCommands {
             return try look(context, type, arguments[2]) { view, object in view.all(object) }
         case "set" where count == 5:
             let (name, value) = (arguments[3], arguments[4])
+            if name.isEmpty { throw StickerError.emptyName }
             return try edit(context, type, arguments[2]) { server, object, whenKept in
                 try server.setSticker(object, name, value, whenKept: whenKept)
             }
         case "inc" where count == 5, "dec" where count == 5:
             let (name, value, isDecrement) = (arguments[3], arguments[4], arguments.spells("dec", at: 0))
+            if name.isEmpty { throw StickerError.emptyName }
             return try edit(context, type, arguments[2]) { server, object, whenKept in
                 try server.addToSticker(object, name, value, isDecrement: isDecrement, whenKept: whenKept)
             }
@@ -54,6 +57,26 @@ enum StickerCommands {
         case "find" where count >= 4: return try find(context, type, arguments)
         default: throw StickerError.badRequest
         }
+    }
+
+    /// A request about a tag that bears no stickers: the tag is the last thing that MPD looks at, and it finds nothing there.
+    private static func refuse(
+        _ context: CommandContext,
+        _ tag: Tag,
+        _ arguments: Arguments
+    ) throws -> LibraryPlan {
+        let count = arguments.count
+        switch arguments.text(0) {
+        case "set" where count == 5, "inc" where count == 5, "dec" where count == 5:
+            if arguments[3].isEmpty { throw StickerError.emptyName }
+        case "get" where count == 4, "list" where count == 3, "delete" where count == 3 || count == 4: break
+        case "find" where count >= 4:
+            // For what is wrong with the rest.
+            _ = try find(context, .filter, arguments)
+            return LibraryPlan(cost: 1) { .source(TextReply { _ in }) }
+        default: throw StickerError.badRequest
+        }
+        throw StickerError.unsupportedTag(tag)
     }
 
     private static func find(
@@ -73,10 +96,11 @@ enum StickerCommands {
             search.order = try StickerSearch.Order(search.isDescending ? word.dropFirst() : word)
             end -= 2
         }
-        if end == 6 {
-            search.test = (try StickerSearch.Comparison(arguments[4]), arguments[5])
-        } else if end != 4 {
-            throw StickerError.badRequest
+        if end > 4 {
+            let comparison = try StickerSearch.Comparison(arguments[4])
+            // MPD reads on where nothing is; what follows behind it passes over.
+            if end == 5 { throw StickerError.badRequest }
+            search.test = (comparison, arguments[5])
         }
         let view = context.server.stickerView
         return LibraryPlan(cost: search.cost(in: view)) { [search] in

@@ -97,8 +97,8 @@ extension Server {
         guard let former = stickerView.value(name, object) else {
             return try setSticker(object, name, value, whenKept: whenKept)
         }
-        let (a, b) = (StickerNumber.integer(former), StickerNumber.integer(value))
-        try setSticker(object, name, StickerNumber.text(isDecrement ? a &- b : a &+ b), whenKept: whenKept)
+        let (a, b) = (StickerQuantity.read(former).number, StickerQuantity.read(value).number)
+        try setSticker(object, name, StickerQuantity.sum(a, b, isDifference: isDecrement).text, whenKept: whenKept)
     }
 
     /// Removes a sticker, or all of an object.

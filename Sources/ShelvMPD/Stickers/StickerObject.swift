@@ -36,10 +36,12 @@ struct StickerObject: Sendable {
     /// All that bears a value of a tag.
     init(_ tag: Tag, _ value: [UInt8], in library: LibrarySnapshot) throws {
         let filter = Filter.tag(tag, TextMatch(.equals, value, foldsCase: false))
-        let songs = value.isEmpty ? SongSelection([]) : try library.select(filter)
+        // An empty value is there if some song lacks the tag.
+        let songs = try library.select(filter)
         guard !songs.isEmpty else { throw StickerError.noSuchValue(tag, value) }
         type = .tag(tag)
         key = value
+        if value.isEmpty { return }
         switch tag {
         case .album, .musicBrainzAlbumID: marks = library.albumMarks(of: songs)
         case .artist, .albumArtist: marks = library.artistMarks(String(decoding: value, as: UTF8.self), of: songs)

@@ -22,15 +22,24 @@ struct StickerSearch: Sendable {
             }
         }
 
+        /// Whether the whole part of a value is less than, equal to or greater than a number: -1, 0, 1. A text that is no number
+        /// is greater than all, as in SQLite.
+        private static func order(_ value: [UInt8], _ wanted: [UInt8]) -> Int {
+            let (limit, isNumber) = StickerQuantity.read(wanted)
+            let whole = StickerQuantity.whole(StickerNumber.integer(value))
+            if !isNumber || whole.isLess(than: limit) { return -1 }
+            return limit.isLess(than: whole) ? 1 : 0
+        }
+
         /// Parts of texts are compared without regard to ASCII case, as SQLite's LIKE does.
         func holds(_ value: [UInt8], _ wanted: [UInt8]) -> Bool {
             switch self {
             case .equals: value == wanted
             case .less: value.lexicographicallyPrecedes(wanted)
             case .greater: wanted.lexicographicallyPrecedes(value)
-            case .integerEquals: StickerNumber.integer(value) == StickerNumber.integer(wanted)
-            case .integerLess: StickerNumber.integer(value) < StickerNumber.integer(wanted)
-            case .integerGreater: StickerNumber.integer(value) > StickerNumber.integer(wanted)
+            case .integerEquals: Self.order(value, wanted) == 0
+            case .integerLess: Self.order(value, wanted) < 0
+            case .integerGreater: Self.order(value, wanted) > 0
             case .startsWith: value.startsIgnoringCase(wanted)
             case .contains:
                 wanted.count <= value.count

@@ -42,6 +42,11 @@ enum StickerType: Hashable, Sendable {
         self = .tag(tag)
     }
 
+    /// The tag of this name, if it is one that stickers may not be on.
+    static func tagWithoutStickers(_ word: [UInt8]) -> Tag? {
+        Tag(name: word).flatMap { tags.contains($0) ? nil : $0 }
+    }
+
     /// The type with exactly this name, as the store has it.
     init?(stored name: String) {
         guard let type = Self.all.first(where: { $0.name == name }) else { return nil }
