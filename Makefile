@@ -41,6 +41,7 @@ test:
 	Scripts/conversations --expected
 	Scripts/differential
 	Scripts/differential-database
+	Scripts/differential-commands --runs 30
 	SHELV_REQUIRE_REAL=1 Scripts/clients
 	Scripts/fuzz 300x
 	ASAN_OPTIONS=detect_leaks=0 Scripts/soak-clients --program .build/fuzz/debug/shelvmpd --clients 100 --seconds 10 --rounds 2 --untimed
@@ -59,6 +60,7 @@ soak: $(RELEASE)/libshelvtap.so
 	SHELV_SOAK=1 SHELV_RUNS=500 SHELV_STEPS=300 SHELV_REQUIRE_REAL=1 SHELV_BUILD=release Scripts/test
 	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
 	Scripts/differential-database --program $(RELEASE)/shelvmpd --seed $$(date +%s) --queries 50000
+	Scripts/differential-commands --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 200
 	Scripts/clients --program $(RELEASE)/shelvmpd --patient
 	Scripts/soak-clients --program $(RELEASE)/shelvmpd --idlers 10000
 	Scripts/impolite-clients --program $(RELEASE)/shelvmpd
