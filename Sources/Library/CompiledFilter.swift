@@ -39,7 +39,7 @@ public final class CompiledFilter {
     }
 
     /// Whether one song matches.
-    /// - Parameter priority: That of the queue entry; nil outside the queue, where no priority matches.
+    /// - Parameter priority: That of the queue entry; nil outside the queue, which counts as 0.
     public func matches(_ song: SongIndex, priority: UInt8? = nil) -> Bool {
         matches(term, song.place, priority)
     }
@@ -65,7 +65,7 @@ public final class CompiledFilter {
         case .modifiedSince(let time): return Self.isSince(time, snapshot.songs.lastModified[song])
         case .addedSince(let time): return Self.isSince(time, snapshot.songs.added[song])
         case .format(let mask): return formatMatches(song, mask)
-        case .priority(let least): return priority.map { $0 >= least } ?? false
+        case .priority(let least): return (priority ?? 0) >= least
         case .not(let term): return !matches(term, song, priority)
         case .and(let terms): return terms.allSatisfy { matches($0, song, priority) }
         }
@@ -130,7 +130,13 @@ private struct Compiler {
                 return .range(snapshot.subtree(directory.place), base: path)
             }
             if let song = snapshot.song(uri: path) { return .range(song.place..<song.place + 1, base: path) }
-            if checksBase { throw .noSuchDirectory }
+            let slash = UInt8(ascii: "/")
+            // MPD knows `/` as the root, below which no path begins with a slash.
+            if checksBase, path != [slash] { throw .noSuchDirectory }
+            // Where nothing is looked up, texts are compared, and one slash at the end does no harm.
+            if path.count > 1, path.last == slash, let directory = snapshot.directory(path: Array(path.dropLast())) {
+                return .range(snapshot.subtree(directory.place), base: path)
+            }
             return .range(0..<0, base: path)
         case .modifiedSince(let time): return .modifiedSince(time)
         case .addedSince(let time): return .addedSince(time)

@@ -74,7 +74,7 @@ extension CompiledFilter {
         case .songs(let songs): return .bits(songs)
         case .not(let term): return evaluate(term).complement(count: snapshot.songCount)
         case .and(let terms): return evaluateAll(terms)
-        case .priority: return .none
+        case .priority(let least): return least == 0 ? .range(0..<snapshot.songCount) : .none
         case .modifiedSince, .addedSince, .format:
             return SongSet.range(0..<snapshot.songCount).filter { matches(term, $0, nil) }
         }
@@ -167,7 +167,7 @@ extension CompiledFilter {
         case .range(let range, _): return Estimate(work: 1, results: range.count)
         case .songs(let songs): return Estimate(work: 1, results: songs.count)
         case .modifiedSince, .addedSince, .format: return Estimate(work: all / 32 + 1, results: all / 2)
-        case .priority: return Estimate(work: 1, results: 0)
+        case .priority(let least): return Estimate(work: 1, results: least == 0 ? all : 0)
         case .not(let term):
             let inner = estimate(term)
             return Estimate(work: inner.total, results: max(all - inner.results, 0))

@@ -27,7 +27,9 @@ extension CompiledFilter {
         case .range(_, let base):
             // Everything is below the root.
             guard !base.isEmpty, song.uri != base else { return true }
-            return song.uri.starts(with: base + [UInt8(ascii: "/")])
+            let slash = UInt8(ascii: "/")
+            if base.last == slash { return song.uri.starts(with: base) }
+            return song.uri.starts(with: base + [slash])
         // Neither times nor a format are known, and no shelf has it.
         case .songs, .modifiedSince, .addedSince, .format: return false
         case .priority(let least): return song.priority >= least

@@ -82,7 +82,7 @@ struct ExpressionParser {
             let value = try quoted()
             try closeParenthesis()
             return .addedSince(try Timestamp.parse(value))
-        case .base: filter = .base(Filter.basePath(try quoted()))
+        case .base: filter = .base(try quoted())
         case .audioFormat: filter = .audioFormat(try audioFormat())
         case .priority: filter = .priority(atLeast: try priority())
         case .any: filter = .anyTag(try match())

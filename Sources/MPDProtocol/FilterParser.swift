@@ -34,6 +34,12 @@ public enum FilterParser {
         public static let group = Clauses(rawValue: 1 << 4)
     }
 
+    /// Which argument holds the insert position of a command that knows one, or nil. MPD looks at it before all else.
+    public static func positionArgument(_ arguments: Arguments, from start: Int = 0) -> Int? {
+        let end = arguments.count
+        return end - start >= 2 && arguments.spells("position", at: end - 2) ? end - 1 : nil
+    }
+
     /// Reads the arguments from index `start` on.
     /// - Parameter foldsCase: whether the command ignores case, which makes old-style pairs look for parts, too.
     public static func parse(

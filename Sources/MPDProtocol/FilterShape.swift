@@ -8,14 +8,6 @@ extension Filter {
         }
     }
 
-    /// The path of an expression's `base`: slashes at its ends mean nothing.
-    static func basePath(_ path: [UInt8]) -> [UInt8] {
-        let slash = UInt8(ascii: "/")
-        var path = path[...]
-        while path.last == slash { path.removeLast() }
-        return Array(path)
-    }
-
     /// The same filter for a connection that has switched `strip_diacritics` on.
     public func strippingDiacritics() -> Filter {
         switch self {

@@ -47,7 +47,7 @@ enum NumberText {
         )
     }
 
-    /// Reads the whole of `text` as a floating-point number in decimal notation, `inf` or `nan`, or gives nil.
+    /// Reads the whole of `text` as a floating-point number, decimal or hexadecimal, `inf` or `nan`, or gives nil.
     static func float(_ text: ArraySlice<UInt8>) -> Double? {
         var position = text.startIndex
         let isNegative = skipSpaceAndSign(text, &position)
@@ -55,9 +55,12 @@ enum NumberText {
         if word.equalsIgnoringASCIICase("inf") || word.equalsIgnoringASCIICase("infinity") {
             return isNegative ? -.infinity : .infinity
         }
-        if word.equalsIgnoringASCIICase("nan") { return .nan }
+        if isNaN(word) { return .nan }
+        if word.count > 2, word.prefix(2).equalsIgnoringASCIICase("0x") {
+            return hexadecimal(word.dropFirst(2)).map { isNegative ? -$0 : $0 }
+        }
 
-        // Only now the standard library: it would take hexadecimal and other forms, too.
+        // Only now the standard library: it would take other forms, too.
         var digits = skipDigits(word, &position)
         if position < word.endIndex, word[position] == UInt8(ascii: ".") {
             position += 1
@@ -74,6 +77,45 @@ enum NumberText {
         if position != word.endIndex { return nil }
         guard let number = Double(padded(word)) else { return nil }
         return isNegative ? -number : number
+    }
+
+    /// `nan`, or `nan(…)` with letters, digits and underscores.
+    private static func isNaN(_ word: ArraySlice<UInt8>) -> Bool {
+        guard word.prefix(3).equalsIgnoringASCIICase("nan") else { return false }
+        let rest = word.dropFirst(3)
+        if rest.isEmpty { return true }
+        return rest.count >= 2 && rest.first == UInt8(ascii: "(") && rest.last == UInt8(ascii: ")")
+            && rest.dropFirst().dropLast().allSatisfy { $0.isWordByte }
+    }
+
+    /// What follows `0x`: digits with a point, and perhaps `p` with a decimal exponent of two.
+    private static func hexadecimal(_ text: ArraySlice<UInt8>) -> Double? {
+        var position = text.startIndex
+        var value = 0.0
+        var exponent = 0
+        var digits = 0
+        var isBehindPoint = false
+        while position < text.endIndex {
+            if text[position] == UInt8(ascii: "."), !isBehindPoint {
+                isBehindPoint = true
+            } else if let digit = Character(Unicode.Scalar(text[position])).hexDigitValue, text[position] < 0x80 {
+                value = value * 16 + Double(digit)
+                if isBehindPoint { exponent -= 4 }
+                digits += 1
+            } else {
+                break
+            }
+            position += 1
+        }
+        if digits == 0 { return nil }
+        if position < text.endIndex {
+            guard text[position] | 0x20 == UInt8(ascii: "p"), let power = integer(text[(position + 1)...]),
+                power.end == text.endIndex, !text[position + 1].isCSpace
+            else { return nil }
+            exponent += Int(clamping: min(max(power.signed, -100_000), 100_000))
+        }
+        if value == 0 || !value.isFinite { return value }
+        return Double(sign: .plus, exponent: min(max(exponent, -100_000), 100_000), significand: value)
     }
 
     /// The number with digits on both sides of its point: `.5` and `5.` need not please every parser.

@@ -73,12 +73,16 @@ public struct Reply: Sendable {
     }
 
     /// `key: value` in the shortest form, as `mixrampdb` is written: `0`, `-17`, `-3.5`.
+    ///
+    /// What is no number is written as `inf`: MPD is compiled without a difference between them.
     public mutating func pair(_ key: String, shortest value: Float) {
-        if let whole = Int32(exactly: value) {
-            pair(key, whole)
-        } else {
-            pair(key, "\(value)")
-        }
+        let value = value.isNaN ? .infinity : value
+        pair(key, value.isFinite ? DecimalText(shortest: "\(value)").text : "\(value)")
+    }
+
+    /// The same of a number with more digits.
+    public mutating func pair(_ key: String, shortest value: Double) {
+        pair(key, value.isFinite ? DecimalText(shortest: "\(value)").text : "\(value)")
     }
 
     /// `binary: N`, the bytes and a line end.
@@ -106,7 +110,8 @@ public struct Reply: Sendable {
         bytes.append(contentsOf: "] {".utf8)
         bytes.append(contentsOf: command.utf8)
         bytes.append(contentsOf: "} ".utf8)
-        bytes.appendSanitized(ack.message, limit: 4000)
+        // As MPD, which gives back what it was sent. A line's bytes are no line end.
+        bytes.append(contentsOf: ack.message.prefix(4000).map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 })
         end()
     }
 

@@ -11,7 +11,7 @@ extension Arguments {
     ) throws(ACK) -> Int {
         let number = try wholeNumber(slice(index), "Integer expected").signed
         guard let value = Int(exactly: number), allowed.contains(value) else {
-            throw ACK(.argument, "Number too large", quoting: slice(index))
+            throw Self.complaint("Number too large", slice(index))
         }
         return value
     }
@@ -30,7 +30,7 @@ extension Arguments {
     public func boolean(_ index: Int) throws(ACK) -> Bool {
         let message = "Boolean (0/1) expected"
         let number = try wholeNumber(slice(index), message).signed
-        guard number == 0 || number == 1 else { throw ACK(.argument, message, quoting: slice(index)) }
+        guard number == 0 || number == 1 else { throw Self.complaint(message, slice(index)) }
         return number == 1
     }
 
@@ -40,26 +40,26 @@ extension Arguments {
         let colon = UInt8(ascii: ":")
         let complaint = "Integer or range expected"
         guard let first = NumberText.integer(argument) else {
-            throw ACK(.argument, complaint, quoting: argument)
+            throw Self.complaint(complaint, argument)
         }
         let rest = argument[first.end...]
-        guard rest.isEmpty || rest.first == colon else { throw ACK(.argument, complaint, quoting: argument) }
+        guard rest.isEmpty || rest.first == colon else { throw Self.complaint(complaint, argument) }
         if rest.isEmpty, first.signed == -1 { return .everything }
         let start = try rangeBound(first, of: argument)
         if rest.isEmpty { return PositionRange(start: start, end: start + 1) }
         if rest.count == 1 { return PositionRange(start: start, end: nil) }
         guard let second = NumberText.integer(rest.dropFirst()), second.end == argument.endIndex else {
-            throw ACK(.argument, complaint, quoting: argument)
+            throw Self.complaint(complaint, argument)
         }
         let end = try rangeBound(second, of: argument)
-        if start > end { throw ACK(.argument, "Malformed range", quoting: argument) }
+        if start > end { throw Self.complaint("Malformed range", argument) }
         return PositionRange(start: start, end: end)
     }
 
     private func rangeBound(_ number: NumberText.Integer, of argument: ArraySlice<UInt8>) throws(ACK) -> Int {
-        if number.signed < 0 { throw ACK(.argument, "Number is negative", quoting: argument) }
+        if number.signed < 0 { throw Self.complaint("Number is negative", argument) }
         guard let bound = Int32(exactly: number.signed) else {
-            throw ACK(.argument, "Number too large", quoting: argument)
+            throw Self.complaint("Number too large", argument)
         }
         return Int(bound)
     }
@@ -67,7 +67,7 @@ extension Arguments {
     /// A floating-point number; may be infinite or NaN.
     public func float(_ index: Int) throws(ACK) -> Double {
         guard let value = NumberText.float(slice(index)) else {
-            throw ACK(.argument, "Float expected", quoting: slice(index))
+            throw Self.complaint("Float expected", slice(index))
         }
         return value
     }
@@ -75,7 +75,7 @@ extension Arguments {
     /// A time within a song, given in seconds, as milliseconds. At most what fits 32 bits.
     public func songTime(_ index: Int) throws(ACK) -> Int64 {
         let seconds = try float(index)
-        if seconds < 0 { throw ACK(.argument, "Negative value not allowed", quoting: slice(index)) }
+        if seconds < 0 { throw Self.complaint("Negative value not allowed", slice(index)) }
         return Self.milliseconds(seconds)
     }
 
@@ -172,7 +172,7 @@ extension Arguments {
     private static func unsigned(_ text: ArraySlice<UInt8>, maximum: Int) throws(ACK) -> Int {
         let number = try wholeNumber(text, "Integer expected").unsigned
         guard number <= UInt64(clamping: maximum) else {
-            throw ACK(.argument, "Number too large", quoting: text)
+            throw Self.complaint("Number too large", text)
         }
         return Int(clamping: number)
     }
@@ -190,7 +190,7 @@ extension Arguments {
         _ complaint: String
     ) throws(ACK) -> NumberText.Integer {
         guard let number = NumberText.integer(text), number.end == text.endIndex else {
-            throw ACK(.argument, complaint, quoting: text)
+            throw Self.complaint(complaint, text)
         }
         return number
     }
@@ -200,5 +200,12 @@ extension Arguments {
         _ complaint: String
     ) throws(ACK) -> NumberText.Integer {
         try Self.wholeNumber(text, complaint)
+    }
+
+    /// What MPD says of an argument; it cuts the text off behind 255 bytes.
+    private static func complaint(_ message: String, _ culprit: ArraySlice<UInt8>) -> ACK {
+        var ack = ACK(.argument, message, quoting: culprit)
+        ack.message = Array(ack.message.prefix(255))
+        return ack
     }
 }

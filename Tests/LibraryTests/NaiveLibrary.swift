@@ -28,7 +28,8 @@ struct NaiveLibrary {
         case .uri(let match): return try test(song.uri, match) != match.isNegated
         case .base(let path):
             let path = String(decoding: path, as: UTF8.self)
-            return path.isEmpty || song.uri == path || Array(song.uri.utf8).starts(with: Array((path + "/").utf8))
+            let parent = path.hasSuffix("/") ? path : path + "/"
+            return path.isEmpty || song.uri == path || Array(song.uri.utf8).starts(with: Array(parent.utf8))
         case .modifiedSince(let time): return song.lastModified.map { $0 >= time } ?? false
         case .addedSince(let time): return song.added.map { $0 >= time } ?? false
         case .audioFormat(let mask):
@@ -36,7 +37,7 @@ struct NaiveLibrary {
             return (mask.sampleRate ?? format.sampleRate) == format.sampleRate
                 && (mask.sampleFormat ?? format.sampleFormat) == format.sampleFormat
                 && (mask.channels ?? format.channels) == format.channels
-        case .priority: return false
+        case .priority(let least): return least == 0
         case .not(let inner): return try !matches(song, inner)
         case .and(let parts): return try parts.allSatisfy { try matches(song, $0) }
         }

@@ -77,7 +77,14 @@ private func check<Value>(
             ("", "[2] Float expected: "), ("x", "[2] Float expected: x"), (".", "[2] Float expected: ."),
             ("1e", "[2] Float expected: 1e"), ("1e+", "[2] Float expected: 1e+"), ("e1", "[2] Float expected: e1"),
             ("5 ", "[2] Float expected: 5 "), ("1,5", "[2] Float expected: 1,5"), ("1_0", "[2] Float expected: 1_0"),
-            ("0x10", "[2] Float expected: 0x10"), ("1.2.3", "[2] Float expected: 1.2.3"),
+            ("0x10", "16.0"), ("-0X1.8", "-1.5"), ("0x.8", "0.5"), ("0xAp-1", "5.0"), ("0x1p+2", "4.0"),
+            ("0x1p99999", "inf"),
+            ("0x0p-99999999999999999999", "0.0"), ("nan(1)", "nan"), ("nan()", "nan"),
+            ("nan(", "[2] Float expected: nan("), ("nan(-)", "[2] Float expected: nan(-)"),
+            ("0x", "[2] Float expected: 0x"), ("0x.", "[2] Float expected: 0x."), ("0xg", "[2] Float expected: 0xg"),
+            ("0x1p", "[2] Float expected: 0x1p"), ("0x1p 1", "[2] Float expected: 0x1p 1"),
+            ("0x1.1.1", "[2] Float expected: 0x1.1.1"),
+            ("1.2.3", "[2] Float expected: 1.2.3"),
             ("--1", "[2] Float expected: --1"), ("infin", "[2] Float expected: infin"),
         ]) { arguments throws(ACK) in try arguments.float(0) }
         check([(String(repeating: "9", count: 8000), "inf")]) { arguments throws(ACK) in try arguments.float(0) }

@@ -42,11 +42,18 @@ private func expect(
     }
 
     @Test func shortestFloats() {
-        for (value, expected) in [(0, "0"), (-17, "-17"), (-3.5, "-3.5"), (0.1, "0.1"), (.nan, "nan")]
+        for (value, expected) in [
+            (0, "0"), (-17, "-17"), (-3.5, "-3.5"), (0.1, "0.1"), (.nan, "inf"), (-0.0, "0"), (1e-5, "1e-05"),
+            (0.0001, "0.0001"), (0.0125, "0.0125"), (123_456.7, "123456.7"), (1_234_567_936, "1234568000"),
+            (1e14, "100000000000000"),
+            (1e15, "1000000000000000"), (1e16, "1e+16"), (-3.4e38, "-3.4e+38"), (1.5e-20, "1.5e-20"), (100, "100"),
+            (.infinity, "inf"),
+        ]
             as [(Float, String)]
         {
             expect("mixrampdb: \(expected)\n") { $0.pair("mixrampdb", shortest: value) }
         }
+        expect("x: 0.10000000149011612\n") { $0.pair("x", shortest: Double(Float(0.1))) }
     }
 
     @Test func ends() {
@@ -64,8 +71,26 @@ private func expect(
         expect("ACK [4@3] {play} you don't have permission for \"play\"\n") {
             $0.ack(.noPermission("play"), index: 3, command: "play")
         }
-        expect("ACK [2@0] {play} Integer expected: a b\n") {
-            $0.ack(ACK(.argument, "Integer expected", quoting: bytes("a\nb")), command: "play")
+        expect("ACK [2@0] {play} Integer expected: a b\tc\n") {
+            $0.ack(ACK(.argument, "Integer expected", quoting: bytes("a\nb\tc")), command: "play")
+        }
+    }
+
+    @Test func namesInFailuresAreEscaped() {
+        for (name, expected) in [
+            ("a b é", "a b é"), ("a\"b\\c'd", #"a\"b\\c'd"#), ("a\tb\rc\nd", #"a\tb\rc\nd"#),
+            ("\u{1}\u{7F}\u{85}", #"\x01\x7f\x85"#),
+            ("\u{200B}\u{A0}\u{E0001}", #"\u200b\xa0\U000e0001"#),
+        ] {
+            #expect(text(ACK(.argument, "bad", naming: name.utf8).message) == "bad \"\(expected)\"")
+        }
+        #expect(text(ACK(.argument, "bad", naming: [0x61, 0xC3, 0x28, 0xFF]).message) == #"bad "a\xc3(\xff""#)
+    }
+
+    @Test func argumentsInFailuresAreCutOff() {
+        let long = String(repeating: "x", count: 300)
+        #expect(throws: ACK(.argument, "Integer expected: " + String(repeating: "x", count: 237))) {
+            try Arguments([long]).integer(0)
         }
     }
 

@@ -1,6 +1,7 @@
 import MPDProtocol
 import QueueEngine
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -40,7 +41,8 @@ import Testing
             ]
         ),
         ("readcomments Alpha", ["ACK [50@0] {readcomments} No such song"]),
-        ("readcomments \"\"", ["ACK [50@0] {readcomments} No such song"]),
+        ("readcomments \"\"", ["ACK [2@0] {readcomments} Bad relative path"]),
+        ("getfingerprint \"\"", ["ACK [2@0] {getfingerprint} Bad relative path"]),
         ("getfingerprint Alpha/First/01.flac", ["ACK [5@0] {getfingerprint} Decoding failed"]),
         ("getfingerprint nowhere", ["ACK [50@0] {getfingerprint} No such song"]),
         ("stringnormalization available", ["stringnormalization: strip_diacritics", "OK"]),
@@ -66,9 +68,45 @@ import Testing
         ("addid Alpha", ["ACK [50@0] {addid} No such song"]),
         ("addid \"\"", ["ACK [2@0] {addid} Bad relative path"]),
         ("albumart \"\" 0", ["ACK [2@0] {albumart} Bad relative path"]),
+        ("albumart a:// 0", ["ACK [2@0] {albumart} Unsupported URI scheme"]),
+        ("albumart nowhere/ 0", ["ACK [2@0] {albumart} Bad relative path"]),
+        ("readpicture loose.mp3/ 0", ["ACK [2@0] {readpicture} Bad relative path"]),
+        ("binarylimit 8400896", ["OK"]),
+        ("binarylimit 8400897", ["ACK [2@0] {binarylimit} Number too large: 8400897"]),
+        ("albumart / 0", ["ACK [4@0] {albumart} Access to local files via TCP is not allowed"]),
+        ("readpicture // 0", ["ACK [4@0] {readpicture} Access to local files via TCP is not allowed"]),
         ("readpicture \"\" 0", ["ACK [2@0] {readpicture} Bad relative path"]),
         ("addid loose.mp3 +0", ["ACK [55@0] {addid} No current song"]),
         ("addid loose.mp3 7", ["ACK [2@0] {addid} Number too large: 7"]),
+        // The place is looked at before the songs.
+        ("add nowhere +0", ["ACK [55@0] {add} No current song"]),
+        ("add nowhere 007", ["ACK [2@0] {add} Number too large: 007"]),
+        ("add ../x x", ["ACK [2@0] {add} Integer expected: x"]),
+        ("add foo://bar/x -0", ["ACK [55@0] {add} No current song"]),
+        ("addid nowhere +x", ["ACK [55@0] {addid} No current song"]),
+        (#"findadd "(base 'nowhere')" position +0"#, ["ACK [55@0] {findadd} No current song"]),
+        ("searchadd nonsense x position 7", ["ACK [2@0] {searchadd} Number too large: 7"]),
+        ("searchadd artist x sort nonsense window x position x", ["ACK [2@0] {searchadd} Integer expected: x"]),
+        ("searchaddpl list artist x sort nonsense position x", ["ACK [2@0] {searchaddpl} Integer expected: x"]),
+        ("load nowhere 0 7", ["ACK [2@0] {load} Number too large: 7"]),
+        ("load ../x x", ["ACK [2@0] {load} Bad relative path"]),
+        ("load nowhere x y", ["ACK [2@0] {load} Integer or range expected: x"]),
+        ("listplaylist ../x x", ["ACK [2@0] {listplaylist} Bad relative path"]),
+        ("searchplaylist ../x nonsense x", ["ACK [2@0] {searchplaylist} Bad relative path"]),
+        ("searchplaylist list window x", ["ACK [2@0] {searchplaylist} Unknown filter type"]),
+        ("outputset 9 \"\" x", ["ACK [50@0] {outputset} No such audio output"]),
+        ("count \"(prio >= 1)\"", ["songs: 0", "playtime: 0", "OK"]),
+        ("count \"((prio >= 0) AND (artist == 'Alpha'))\"", ["songs: 7", "playtime: 420", "OK"]),
+        ("move 0 +x", ["ACK [55@0] {move} No current song"]),
+        ("move 0: x", ["ACK [2@0] {move} Open-ended range not supported"]),
+        ("moveid 99 x", ["ACK [50@0] {moveid} No such song"]),
+        ("move 0 007", ["ACK [2@0] {move} Bad song index"]),
+        ("playlistadd list //", ["ACK [50@0] {playlistadd} No such directory"]),
+        ("playlistadd list foo://x/y 9", ["ACK [2@0] {playlistadd} Bad position"]),
+        ("playlistadd list foo://x/y", ["ACK [2@0] {playlistadd} Unsupported URI scheme"]),
+        ("playlistadd list ../x", ["ACK [50@0] {playlistadd} No such directory"]),
+        ("delete \"1\t:\"", ["ACK [2@0] {delete} Integer or range expected: 1\t:"]),
+        ("sticker get \"a\\\"b\\\\c\u{200B}\" x y", [#"ACK [2@0] {sticker} unknown sticker domain "a\"b\\c\u200b""#]),
         ("update ../x", ["ACK [2@0] {update} Malformed path"]),
         ("config", ["ACK [4@0] {config} Command only permitted to local clients"]),
         ("playlistinfo 1", ["ACK [2@0] {playlistinfo} Bad song index"]),
@@ -188,5 +226,28 @@ import Testing
         let client = try TestServer().client()
         #expect(try client.ask("update") == ["updating_db: 1", "OK"])
         #expect(try client.value("updating_db", of: "status") == "1")
+    }
+
+    /// Requests that come while a job is under way are one job, which has a comparison of its own.
+    @Test func updatesThatWaitAreAskedForWhenTheirJobBegins() throws {
+        let server = try TestServer()
+        let (client, listener) = try (server.client(), server.client())
+        let asked = Mutex<[Bool]>([])
+        let core = server.core
+        #expect(try client.ask("ping") == ["OK"])
+        core.post { server in server.requestSync = { rescans in asked.withLock { $0.append(rescans) } } }
+        listener.send("idle database\n")
+        for (command, job) in [("update", 1), ("update", 2), ("rescan", 3), ("update", 4)] {
+            #expect(try client.ask(command) == ["updating_db: \(job)", "OK"])
+        }
+        #expect(asked.withLock { $0 } == [false])
+        core.post { server in server.syncEnded(server.active, didChange: false) }
+        #expect(waitUntil { asked.withLock { $0 } == [false, true] })
+        #expect(try client.value("updating_db", of: "status") == "4")
+        core.post { server in server.syncEnded(server.active, didChange: false) }
+        #expect(try listener.reply() == ["changed: database", "OK"])
+        #expect(try client.value("updating_db", of: "status") == nil)
+        #expect(try client.ask("update") == ["updating_db: 5", "OK"])
+        #expect(asked.withLock { $0 } == [false, true, false])
     }
 }

@@ -97,11 +97,13 @@ import Testing
         #expect(try client.picture("readpicture", shelved + "/song-2.flac").bytes == album)
         #expect(try client.picture("albumart", "Artist/").bytes == artist)
         #expect(try client.picture("readpicture", "Artist/").bytes == artist)
-        for nothing in ["/", "Nobody/", "Nobody/Album/song.flac", "http://radio.example/live"] {
-            #expect(
-                try client.picture("albumart", nothing).ack == "ACK [50@0] {albumart} No file exists",
-                "\(nothing)"
-            )
+        for (nothing, ack) in [
+            ("Nobody/Album/song.flac", "[50@0] {albumart} No file exists"),
+            ("http://radio.example/live", "[50@0] {albumart} No file exists"),
+            ("Nobody/", "[2@0] {albumart} Bad relative path"),
+            ("/", "[4@0] {albumart} Access to local files via TCP is not allowed"),
+        ] {
+            #expect(try client.picture("albumart", nothing).ack == "ACK \(ack)", "\(nothing)")
         }
         #expect(try client.picture("readpicture", "Artist/Album 1").ack == "ACK [50@0] {readpicture} No such song")
         #expect(try client.ask("readpicture http://radio.example/live 0") == ["OK"])

@@ -107,6 +107,9 @@ import Testing
         #expect(status.contains("xfade: 5"))
         #expect(status.contains("mixrampdb: -3.5"))
         #expect(status.contains("mixrampdelay: 1.5"))
+        // A short number, kept as a long one.
+        #expect(try client.ask("mixrampdelay 0.1") == ["OK"])
+        #expect(try client.ask("status").contains("mixrampdelay: 0.10000000149011612"))
         for command in ["crossfade 0", "mixrampdelay nan"] { #expect(try client.ask(command) == ["OK"]) }
         #expect(try !client.ask("status").contains { $0.hasPrefix("xfade") || $0.hasPrefix("mixrampdelay") })
     }

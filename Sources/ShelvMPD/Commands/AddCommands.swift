@@ -13,8 +13,7 @@ enum AddCommands {
             args: 1...2,
             "Adds a song, all songs of a directory, or a URL.",
             .library(add),
-            difference:
-                "With `+0` they are Play Next. The scheme of a URL is looked at before the position: the queue is looked at last."
+            difference: "With `+0` they are Play Next."
         ),
         Command(
             "addid",
@@ -44,7 +43,7 @@ enum AddCommands {
     ]
 
     private static func add(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let placement = try arguments.count > 1 ? Placement(arguments.insertPosition(1)) : nil
+        let placement = try arguments.count > 1 ? context.placement(arguments, 1) : nil
         let library = context.library
         if let stream = try StreamSong(argument: arguments[0]) {
             return LibraryPlan(cost: 1) {
@@ -71,7 +70,7 @@ enum AddCommands {
     }
 
     private static func addID(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let placement = try arguments.count > 1 ? Placement(arguments.insertPosition(1)) : nil
+        let placement = try arguments.count > 1 ? context.placement(arguments, 1) : nil
         if let stream = try StreamSong(argument: arguments[0]) {
             return LibraryPlan(cost: 1) {
                 .edit { context, reply in
@@ -132,12 +131,12 @@ enum AddCommands {
         _ arguments: Arguments,
         foldsCase: Bool
     ) throws -> LibraryPlan {
+        let placement = try FilterParser.positionArgument(arguments).map { try context.placement(arguments, $0) }
         let query = try FilterParser.parse(
             arguments,
             clauses: [.sort, .window, .position],
             foldsCase: foldsCase
         )
-        let placement = try query.positionArgument.map { Placement(try arguments.insertPosition($0)) }
         let library = context.library
         return context.plan(query) { .addition(QueueAddition(library, $0, at: placement)) }
     }
@@ -284,7 +283,12 @@ struct LibraryPath {
     /// The path of `listall` and `listallinfo`, which MPD looks up without a look at its form: what is no path is
     /// not found.
     static func looked(up arguments: Arguments) -> LibraryPath {
-        LibraryPath(lookedUp: arguments.isEmpty || arguments.spells("/", at: 0) ? [] : arguments[0])
+        arguments.isEmpty ? LibraryPath(lookedUp: []) : looked(up: arguments[0])
+    }
+
+    /// The same of one argument.
+    static func looked(up argument: [UInt8]) -> LibraryPath {
+        LibraryPath(lookedUp: argument == [UInt8(ascii: "/")] ? [] : argument)
     }
 }
 

@@ -1,6 +1,7 @@
 import Library
 import MPDProtocol
 import Playback
+import QueueEngine
 
 /// One command of the protocol: everything that the server needs to know about it, in one row.
 struct Command: Sendable {
@@ -79,6 +80,14 @@ struct LibraryContext: Sendable {
     var stripsDiacritics = false
     /// The shelves; nil if there are none.
     var shelves: ShelfCatalog?
+    /// How many entries the queue has, and which of them is the current one.
+    var queue: (length: Int, current: Int?) = (0, nil)
+
+    /// Where an argument wants songs inserted. MPD refuses a place that is not there before it looks for songs.
+    func placement(_ arguments: Arguments, _ index: Int) throws(ACK) -> Placement {
+        _ = try arguments.insertPosition(index, length: queue.length, current: queue.current)
+        return Placement(try arguments.insertPosition(index))
+    }
 
     /// The shelves, if a path lies in their folder.
     func shelves(for path: [UInt8]) -> ShelfCatalog? { Shelf.contains(path: path) ? shelves : nil }

@@ -28,7 +28,8 @@ enum ConnectionCommands {
     }
 
     private static func binaryLimit(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        let largest = max(context.server.configuration.maxOutputBufferSize - 4096, 64)
+        // MPD counts its smaller buffer of 16 KiB, too.
+        let largest = context.server.configuration.maxOutputBufferSize + 16_384 - 4096
         let size = try arguments.unsigned(0, maximum: largest)
         guard size >= 64 else { throw ACK(.argument, "Value too small") }
         context.connection.session.binaryLimit = size

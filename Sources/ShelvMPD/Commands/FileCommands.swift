@@ -84,7 +84,7 @@ enum FileCommands {
         _ context: LibraryContext,
         _ arguments: Arguments
     ) throws -> (LibrarySnapshot, SongIndex) {
-        let uri = try LibraryPath(arguments[0])
+        let uri = try LibraryPath(arguments[0], allowsEmpty: false)
         guard let song = context.library.song(uri: uri.bytes) else { throw ACK(.noExist, "No such song") }
         return (context.library, song)
     }

@@ -34,6 +34,11 @@ enum MountCommands {
         ),
     ]
 
+    /// Whether a command makes no sense with one server, as in an MPD that can mount nothing and looks for nobody.
+    static func isForSeveralServers(_ name: String) -> Bool {
+        rows.contains { $0.name == name } && name != "listmounts"
+    }
+
     private static func mount(_: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
         let path = arguments[0]
         guard !path.isEmpty, !path.contains(UInt8(ascii: "/")), path.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),

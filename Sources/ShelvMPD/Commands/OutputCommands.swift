@@ -55,8 +55,8 @@ enum OutputCommands {
         let isName = arguments.slice(1).allSatisfy {
             letters.contains($0 | 0x20) || digits.contains($0) || $0 == UInt8(ascii: "_")
         }
-        guard isName, !arguments.slice(1).isEmpty else { throw ACK(.argument, "Illegal attribute name") }
         guard id < context.partition.outputs.count else { throw ACK(.noExist, "No such audio output") }
+        guard isName, !arguments.slice(1).isEmpty else { throw ACK(.argument, "Illegal attribute name") }
         throw ACK(.argument, "Unsupported attribute")
     }
 

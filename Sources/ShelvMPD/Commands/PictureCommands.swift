@@ -67,6 +67,8 @@ enum PictureCommands {
         guard let path else { return LibraryPlan(cost: 1) { answer([]) } }
         let find: @Sendable () throws -> LibraryAnswer = {
             guard let sources = sources(of: path, in: library) else {
+                // As MPD says of all that end in a slash.
+                if path.isDirectory { throw ACK(.argument, "Bad relative path") }
                 throw kind == .readPicture ? ACK(.noExist, "No such song") : ACK(.noExist, "No file exists")
             }
             return answer(sources)
@@ -83,12 +85,9 @@ enum PictureCommands {
 
     private static func path(_ kind: Kind, _ argument: [UInt8]) throws -> Path? {
         if StreamSong.hasScheme(argument), StreamAddress(argument) != nil { return nil }
-        let isDirectory = argument.count > 1 && argument.last == UInt8(ascii: "/")
-        let path = try LibraryPath(
-            isDirectory ? Array(argument.dropLast()) : argument,
-            allowsRootSlash: true,
-            allowsEmpty: isDirectory
-        )
+        let isDirectory =
+            argument.count > 1 && argument.last == UInt8(ascii: "/") && !StreamSong.hasScheme(argument)
+        let path = try LibraryPath(isDirectory ? Array(argument.dropLast()) : argument, allowsEmpty: false)
         return Path(bytes: path.bytes, isDirectory: isDirectory, isAlbumArt: kind == .albumArt)
     }
 

@@ -114,15 +114,30 @@ enum QueueCommands {
     }
 
     private static func move(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
-        let span = PositionSpan(try arguments.range(0))
+        try move(PositionSpan(arguments.range(0)), context, arguments)
+    }
+
+    private static func move(_ span: PositionSpan, _ context: CommandContext, _ arguments: Arguments) throws {
+        guard let end = span.end else { throw QueueError.openRangeNotSupported }
+        let destination = arguments.slice(1)
+        let isRelative = destination.first == UInt8(ascii: "+") || destination.first == UInt8(ascii: "-")
+        if isRelative {
+            // Before the number is read, as in MPD.
+            guard let current = context.partition.queue.currentPosition else { throw QueueError.noCurrentSong }
+            if current >= span.start, current < end { throw QueueError.cannotMoveRelativeToItself }
+        }
         let placement = Placement(try arguments.insertPosition(1))
-        try context.partition.edit { queue throws(QueueError) in try queue.move(span, to: placement) }
+        do {
+            try context.partition.edit { queue throws(QueueError) in try queue.move(span, to: placement) }
+        } catch QueueError.numberTooLarge {
+            throw ACK(.argument, "Number too large", quoting: destination.dropFirst(isRelative ? 1 : 0))
+        }
     }
 
     private static func moveID(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let id = try arguments.entryID(0)
-        let placement = Placement(try arguments.insertPosition(1))
-        try context.partition.edit { queue throws(QueueError) in try queue.move(id: id, to: placement) }
+        guard let position = context.partition.queue.position(of: id) else { throw QueueError.noSuchSong(id) }
+        try move(PositionSpan(position), context, arguments)
     }
 
     private static func swap(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {

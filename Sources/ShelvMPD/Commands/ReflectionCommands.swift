@@ -49,7 +49,9 @@ enum ReflectionCommands {
 
     /// Whether the configuration has what the command is for. It is known in any case, as in MPD.
     private static func isAvailable(_ command: Command, _ context: CommandContext) -> Bool {
-        context.server.playlists.settings.isEnabled || !StoredPlaylistEditCommands.isForPlaylistsOnly(command.name)
+        if MountCommands.isForSeveralServers(command.name) { return context.server.musicServers.count > 1 }
+        return context.server.playlists.settings.isEnabled
+            || !StoredPlaylistEditCommands.isForPlaylistsOnly(command.name)
     }
 
     private static func config(_ context: CommandContext, _: Arguments, _ reply: inout Reply) throws {

@@ -53,7 +53,10 @@ enum StatusCommands {
         reply.pair("state", queue.state.word)
         reply.pair("lastloadedplaylist", untrusted: partition.lastLoadedPlaylist)
         if partition.sound.crossfade > 0 { reply.pair("xfade", partition.sound.crossfade) }
-        if partition.sound.mixRampDelay > 0 { reply.pair("mixrampdelay", shortest: partition.sound.mixRampDelay) }
+        // MPD reads a short number and keeps a long one.
+        if partition.sound.mixRampDelay > 0 {
+            reply.pair("mixrampdelay", shortest: Double(partition.sound.mixRampDelay))
+        }
         if let position = queue.currentPosition, let id = queue.currentID {
             reply.pair("song", position)
             reply.pair("songid", id.rawValue)

@@ -70,6 +70,7 @@ enum StoredPlaylistCommands {
         _ arguments: Arguments,
         _ form: PlaylistReply.Form
     ) throws -> LibraryPlan {
+        try checkName(arguments[0])
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
         let library = context.server.library
         return try plan(
@@ -109,7 +110,10 @@ enum StoredPlaylistCommands {
     }
 
     private static func search(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let query = try FilterParser.parse(arguments, from: 1, clauses: .window, foldsCase: true)
+        try checkName(arguments[0])
+        // Only behind one expression there is room for it.
+        let hasWindow = arguments.count == 4 && arguments.spells("window", at: 2)
+        let query = try FilterParser.parse(arguments, from: 1, clauses: hasWindow ? .window : [], foldsCase: true)
         let (library, mask) = (context.server.library, context.session.tagMask)
         let wanted = context.server.libraryContext(of: context.session).normalized(query.filter)
         return try plan(context, arguments, cost: \.count) { entries in
@@ -138,8 +142,11 @@ enum StoredPlaylistCommands {
     // MARK: Loading
 
     private static func load(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        try checkName(arguments[0])
         let range = try arguments.count > 1 ? arguments.range(1) : .everything
-        let placement = try arguments.count > 2 ? Placement(arguments.insertPosition(2)) : nil
+        let placement =
+            try arguments.count > 2
+            ? context.server.libraryContext(of: context.session).placement(arguments, 2) : nil
         let name = arguments.text(0)
         let library = context.server.library
         let isAll = range == .everything && placement == nil
@@ -163,6 +170,11 @@ enum StoredPlaylistCommands {
 
     // MARK: Inner
 
+    /// Complains of a name that can be no path, which MPD finds first.
+    private static func checkName(_ name: [UInt8]) throws(ACK) {
+        if !StreamSong.hasScheme(name) { _ = try LibraryPath(name, allowsEmpty: false) }
+    }
+
     /// What is to be done with the entries of the playlist that the first argument names.
     ///
     /// Such a name may be a path in MPD, and the complaints are those about paths. It may be an address, too: then the
@@ -180,8 +192,7 @@ enum StoredPlaylistCommands {
             guard let address = StreamAddress(name), address.isHTTP else { throw ACK(.unknown, "Unrecognized URI") }
             return LibraryPlan(cost: 1) { .remotePlaylist(address, then: answer) }
         }
-        _ = try LibraryPath(name)
-        guard !name.isEmpty else { throw ACK(.argument, "Bad relative path") }
+        try checkName(name)
         if let virtual = context.server.playlists.virtual(named: name) {
             switch virtual.content(for: use, of: context.server) {
             case .made(let cost, let make): return LibraryPlan(cost: cost) { try answer(make()) }

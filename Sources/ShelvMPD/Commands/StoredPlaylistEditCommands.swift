@@ -96,8 +96,8 @@ enum StoredPlaylistEditCommands {
                 let shelf = context.server.playlists
                 try shelf.checkName(old)
                 try shelf.checkName(new)
-                let playlist = try shelf.existing(old)
                 if shelf.hasPlaylist(named: new) { throw PlaylistError.existsAlready }
+                let playlist = try shelf.existing(old)
                 try shelf.edit(playlist.key, .rename(String(decoding: new, as: UTF8.self)), whenKept: whenKept)
             }
         }
@@ -155,8 +155,12 @@ enum StoredPlaylistEditCommands {
         let name = arguments[0]
         let library = context.server.library
         let uri = arguments[1]
-        if let stream = try StreamSong(argument: uri) { return insert([.stream(stream)], into: name, at: position) }
-        let path = try LibraryPath(uri, allowsRootSlash: true)
+        do {
+            if let stream = try StreamSong(argument: uri) { return insert([.stream(stream)], into: name, at: position) }
+        } catch {
+            return refusal(error, name, position)
+        }
+        let path = LibraryPath.looked(up: uri)
         if let shelves = context.server.libraryContext(of: context.session).shelves(for: path.bytes) {
             return LibraryPlan(cost: shelves.planningCost) {
                 guard let node = shelves.node(path: path.bytes) else { throw ACK(.noExist, "No such directory") }
@@ -170,13 +174,7 @@ enum StoredPlaylistEditCommands {
         } else if let directory = library.directory(path: path.bytes) {
             songs = library.songs(below: directory)
         } else {
-            // A bad position is the first complaint in MPD.
-            return LibraryPlan(cost: 1) {
-                .keptEdit { context, _ in
-                    if let position { try checkPosition(position, name, context) }
-                    throw ACK(.noExist, "No such directory")
-                }
-            }
+            return refusal(ACK(.noExist, "No such directory"), name, position)
         }
         return LibraryPlan(cost: songs.count) {
             try insert(songs.map { library.entry($0) }, into: name, at: position).work()
@@ -184,13 +182,13 @@ enum StoredPlaylistEditCommands {
     }
 
     private static func searchAdd(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
+        let position = try FilterParser.positionArgument(arguments, from: 1).map { try arguments.unsigned($0) }
         let query = try FilterParser.parse(
             arguments,
             from: 1,
             clauses: [.sort, .window, .position],
             foldsCase: true
         )
-        let position = try query.positionArgument.map { try arguments.unsigned($0) }
         let name = arguments[0]
         let library = context.server.library
         return context.server.libraryContext(of: context.session).plan(query) { songs in
@@ -199,6 +197,16 @@ enum StoredPlaylistEditCommands {
     }
 
     // MARK: Inner
+
+    /// A complaint; a bad position is the first one in MPD.
+    private static func refusal(_ ack: ACK, _ name: [UInt8], _ position: Int?) -> LibraryPlan {
+        LibraryPlan(cost: 1) {
+            .keptEdit { context, _ in
+                if let position { try checkPosition(position, name, context) }
+                throw ack
+            }
+        }
+    }
 
     /// A change of the playlist of this name, which must be there.
     private static func edit(

@@ -1,6 +1,7 @@
 import Library
 import MPDProtocol
 import Playback
+import QueueEngine
 
 /// How requests become replies: one step after the other, for one connection.
 extension Server {
@@ -198,7 +199,8 @@ extension Server {
             library: library,
             mask: session.tagMask,
             stripsDiacritics: session.stringNormalization.contains(.stripDiacritics),
-            shelves: shelves.current(at: .now)
+            shelves: shelves.current(at: .now),
+            queue: (session.partition.queue.count, session.partition.queue.currentPosition)
         )
     }
 
