@@ -213,6 +213,30 @@ import Testing
         server.kill()
     }
 
+    /// Renamed back while the new title is on its way to the server.
+    @Test func aTitleThatComesBackMeanwhileCounts() async throws {
+        let folder = try #require(TemporaryFolder())
+        let remote = ScriptedPlaylists(.navidrome, [List(id: "1", name: "Mix", songs: ["a"])])
+        let server = try await PlaylistServer(folder, remote)
+        #expect(await server.settle())
+        let client = try server.client()
+        let port = server.server.port
+        let isBack = Mutex<[String]?>(nil)
+        remote.onCall { _, method in
+            isBack.withLock { reply in
+                guard method == "updatePlaylist", reply == nil else { return }
+                reply = (try? MPDTestClient(port: port).ask("rename New Mix")) ?? ["no answer"]
+            }
+            return nil
+        }
+        #expect(try client.ask("rename Mix New") == ["OK"])
+        #expect(await server.settle())
+        #expect(isBack.withLock { $0 } == ["OK"])
+        #expect(remote.lists.map(\.name) == ["Mix"])
+        #expect(try client.playlists() == ["Mix: a"])
+        server.kill()
+    }
+
     @Test(arguments: [true, false])
     func listsOfOneNameAreNotTakenForEachOther(_ isRemoved: Bool) async throws {
         let folder = try #require(TemporaryFolder())

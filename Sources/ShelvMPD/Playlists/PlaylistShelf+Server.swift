@@ -246,8 +246,9 @@ extension PlaylistRecord {
             playlist.owner.map { owner in user.map { $0.lowercased() != owner.lowercased() } ?? false } ?? false
         refusal = isForeign ? playlist.owner.map { .owner($0) } : playlist.isReadonly ? .readonly : nil
         let name = playlist.name ?? ""
-        // One that is called otherwise here shall be called so there.
-        if title == remoteTitle { title = name }
+        // One that is called otherwise here shall be called so there, also one that was renamed and renamed back meanwhile.
+        let isRenamed = edits.contains { if case .rename = $0.edit { true } else { false } }
+        if title == remoteTitle, !isRenamed { title = name }
         remoteTitle = name
     }
 }
