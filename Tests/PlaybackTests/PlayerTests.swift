@@ -25,8 +25,15 @@ struct PlayerTests {
     }
 
     @Test func tellsTheFormatOfSongsThatLookAlike() throws {
-        let tone = Tone(440, frames: 5_000)
-        let fixture = try PlayerFixture { .file(tone.wav, for: $0) }
+        let (tone, last) = (Tone(440, frames: 5_000), Tone(440, frames: 100_000))
+        let gates = GateBox()
+        let fixture = try PlayerFixture { request in
+            // The last one is held before its end: faster than real time it may be over before libmpv tells of it.
+            request.path == "/c"
+                ? .file(last.wav, for: request).interrupted(after: 300_000, by: .wait(gates.gate))
+                : .file(tone.wav, for: request)
+        }
+        gates.set(fixture.server)
         defer { fixture.stop() }
         let format = DecodedFormat(sampleRate: 44100, bits: "16", channels: 2)
         fixture.player.load(one, fixture.source("a"), at: .zero, paused: true)
@@ -35,8 +42,9 @@ struct PlayerTests {
         fixture.player.preload(three, fixture.source("c"))
         try fixture.wait { $0 == .format(two, format) }
         fixture.player.pause(false)
+        try fixture.wait { $0 == .format(three, format) }
+        gates.gate.open()
         try fixture.wait { $0 == .ended(three, .endOfFile) }
-        #expect(fixture.events.contains(.format(three, format)))
     }
 
     @Test func playsAnUnknownLength() throws {
