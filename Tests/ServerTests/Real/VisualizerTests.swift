@@ -51,12 +51,17 @@ struct VisualizerTests {
 
         try terminal.await("Music visualizer")
         #expect(bars(terminal) == 0)
-        // When it is paused the picture stands; when it is stopped ncmpcpp takes it away.
+        // When it is paused the picture stands; when it is stopped ncmpcpp takes it away. What it reads after it has heard of
+        // the stop it still draws, and nothing comes after that: on a busy machine the next stop takes it away.
         for _ in 0..<2 {
-            #expect(try client.ask("play") == ["OK"])
-            #expect(waitUntil { bars(terminal) > 10 }, "\(terminal.screen)")
-            #expect(try client.ask("stop") == ["OK"])
-            #expect(waitUntil { bars(terminal) == 0 }, "\(terminal.screen)")
+            var isGone = false
+            for _ in 0..<5 where !isGone {
+                #expect(try client.ask("play") == ["OK"])
+                #expect(waitUntil { bars(terminal) > 10 }, "\(terminal.screen)")
+                #expect(try client.ask("stop") == ["OK"])
+                isGone = waitUntil(milliseconds: 5_000) { bars(terminal) == 0 }
+            }
+            #expect(isGone, "\(terminal.screen)")
         }
         #expect(instance.log.split(separator: "\n").allSatisfy { !$0.hasPrefix("error:") })
     }
