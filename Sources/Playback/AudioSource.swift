@@ -38,6 +38,10 @@ public struct AudioSource: Sendable {
     /// a place is fetched and thrown away.
     public var requestFromSecond: (@Sendable (_ second: Int) -> HTTPRequest)?
 
+    /// Asks the server for something else than songs: whether it is well. Nil where nobody can tell; then a server that
+    /// fails at a song is waited for.
+    public var isServerWell: (@Sendable () async -> Bool)?
+
     public init(
         cacheKey: String,
         size: Int64? = nil,

@@ -76,6 +76,7 @@ public final class AudioCache: Sendable {
     /// Brings files to the disk.
     private let keeper: WorkerThread
     private let log: Log
+    private let patienceWhenFailing: Duration
     private let songs = Mutex<[String: CachedSong]>([:])
     /// Most bytes that files may take which nobody plays or will play soon.
     private let limit: Int64
@@ -88,18 +89,21 @@ public final class AudioCache: Sendable {
     /// - Parameters:
     ///   - limit: bytes that all files may take; those that are played or come soon stay also beyond it.
     ///   - transport: brings the bytes of songs; best one that serves nothing else.
+    ///   - patienceWhenFailing: so long a server may fail at one song, well otherwise, until that song is given up.
     /// - Throws: `PlayerError` when there can't be one.
     public init(
         directory: String,
         limit: Int64 = .max,
         transport: any HTTPTransport,
-        log: Log
+        log: Log,
+        patienceWhenFailing: Duration = .seconds(15)
     ) throws(PlayerError) {
         try CacheFiles.makeDirectory(directory)
         self.limit = limit
         self.directory = directory
         self.transport = transport
         self.log = log
+        self.patienceWhenFailing = patienceWhenFailing
         timer = WorkerThread(name: "fetch-timer")
         keeper = WorkerThread(name: "cache")
         keeper.after { [weak self] in self?.makeRoom() }
@@ -218,6 +222,8 @@ public final class AudioCache: Sendable {
             transport: transport,
             worker: timer,
             log: log,
+            patienceWhenFailing: patienceWhenFailing,
+            isServerWell: source.isServerWell,
             request: source.request
         ) { [weak self] notice in
             switch notice {

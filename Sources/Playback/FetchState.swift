@@ -33,6 +33,8 @@ struct FetchState {
     var attempts = 0
     /// Error documents in a row that name no reason.
     var vagueErrors = 0
+    /// How the server fails at this song; nil after any other answer.
+    var failing: Failing?
     /// Grows with each planned retry and each reason to drop it.
     var retryNumber = 0
     var isWaitingToRetry = false
@@ -54,6 +56,16 @@ struct FetchState {
     var earlyEnd: Int64?
     var earlyEnds = 0
     var isComplete = false
+}
+
+/// A server that says in each answer that it fails.
+struct Failing {
+    /// Until when that may be its own trouble, on the monotonic clock in nanoseconds.
+    let patienceDue: UInt64
+    /// Whether it is being asked if it is well otherwise.
+    var isAsking = false
+    /// Whether it was well otherwise, behind `patienceDue`.
+    var isWellOtherwise = false
 }
 
 /// What identifies a version of the file.

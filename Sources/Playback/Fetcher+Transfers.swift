@@ -104,6 +104,7 @@ extension Fetcher {
         let isOurs = state.withLock { state in
             guard let index = state.transfers.firstIndex(where: { $0 === transfer }) else { return false }
             state.transfers.remove(at: index)
+            if case .broken = transfer.verdict {} else { state.failing = nil }
             return state.isActive
         }
         guard isOurs else { return }
@@ -179,9 +180,33 @@ extension Fetcher {
                 return state.vagueErrors
             }
             if count > Self.vagueErrorLimit { fail(.permanent(message)) } else { tryAgain(transfer, message) }
+        case .broken(let message):
+            if failsAtThisSongOnly() { fail(.permanent(message)) } else { tryAgain(transfer, message) }
         case .rangeRefused(let total):
             refused(transfer, total)
         }
+    }
+
+    /// Notes that the server fails at the song once more. Returns whether it fails for long, and at nothing else.
+    private func failsAtThisSongOnly() -> Bool {
+        let (isOver, asks) = state.withLock { state -> (Bool, Bool) in
+            let known = state.failing ?? Failing(patienceDue: monotonicNow().advanced(by: patienceWhenFailing))
+            let asks = isServerWell != nil && !known.isAsking && monotonicNow() >= known.patienceDue
+            state.failing = known
+            state.failing?.isAsking = known.isAsking || asks
+            return (known.isWellOtherwise, asks)
+        }
+        if asks, !isOver, let isServerWell {
+            // Nobody waits for it: the next answer of the server counts, and this one comes before that or not.
+            Task { [weak self] in
+                let isWell = await isServerWell()
+                self?.state.withLock { state in
+                    state.failing?.isAsking = false
+                    state.failing?.isWellOtherwise = isWell
+                }
+            }
+        }
+        return isOver
     }
 
     private func refused(_ transfer: RangeTransfer, _ total: Int64?) {

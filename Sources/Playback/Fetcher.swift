@@ -27,8 +27,13 @@ final class Fetcher: Sendable {
     private let worker: WorkerThread
     let log: Log
     let notify: @Sendable (FetchNotice) -> Void
+    let patienceWhenFailing: Duration
+    /// Asks the server whether it is well but for this song; nil where nobody can.
+    let isServerWell: (@Sendable () async -> Bool)?
 
-    /// - Parameter isTotalCertain: whether the file's length comes from the server's answer, not from its catalog.
+    /// - Parameters:
+    ///   - isTotalCertain: whether the file's length comes from the server's answer, not from its catalog.
+    ///   - patienceWhenFailing: so long a server may fail at the song in each answer, well otherwise, until the song is given up.
     init(
         file: SparseFile,
         validators: FileValidators,
@@ -36,6 +41,8 @@ final class Fetcher: Sendable {
         transport: any HTTPTransport,
         worker: WorkerThread,
         log: Log,
+        patienceWhenFailing: Duration,
+        isServerWell: (@Sendable () async -> Bool)?,
         request: @escaping @Sendable (Int64?) -> HTTPRequest,
         notify: @escaping @Sendable (FetchNotice) -> Void
     ) {
@@ -44,6 +51,8 @@ final class Fetcher: Sendable {
         self.worker = worker
         self.log = log
         self.notify = notify
+        self.patienceWhenFailing = patienceWhenFailing
+        self.isServerWell = isServerWell
         var state = FetchState(request: request, isTotalCertain: isTotalCertain)
         state.validators = validators
         if !isTotalCertain { state.catalogTotal = file.monitor.withLock { $0.total } }
@@ -72,6 +81,7 @@ final class Fetcher: Sendable {
                 state.failure = nil
                 state.attempts = 0
                 state.vagueErrors = 0
+                state.failing = nil
                 file.monitor.update { $0.isClosed = false }
             }
         }
@@ -95,6 +105,7 @@ final class Fetcher: Sendable {
             state.isActive = false
             state.isEager = false
             state.isWaitingToRetry = false
+            state.failing = nil
             state.retryNumber &+= 1
             return state.transfers
         }

@@ -101,7 +101,7 @@ final class RangeTransfer: HTTPReceiver {
             self.head.store(offset, ordering: .relaxed)
             // A document's length and validators are not the song's.
             return isDoubtful || fetcher.transfer(self, didReceive: head, total: total)
-        case .rangeRefused, .retry, .vague, .failed:
+        case .rangeRefused, .retry, .vague, .broken, .failed:
             state.withLock { $0.verdict = answer }
             return false
         }

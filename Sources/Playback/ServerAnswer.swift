@@ -12,8 +12,13 @@ enum ServerAnswer: Equatable, Sendable {
     case retry(String, after: Duration?)
     /// An error without a reason: may pass, but not for ever.
     case vague(String)
+    /// The server fails, at this song or at all: may pass, unless it is well otherwise.
+    case broken(String)
     /// Final for this song.
     case failed(PlaybackFailure)
+
+    /// What a server says that is there but fails; the others of this kind say that it is away or busy.
+    private static let ownFailures = [500, 501, 505, 506, 507, 508, 510, 511]
 
     /// - Parameter rangeStart: as in the request; nil when it asked for the whole file.
     init(_ head: HTTPHead, rangeStart: Int64?) {
@@ -46,11 +51,13 @@ enum ServerAnswer: Equatable, Sendable {
         case 404, 410:
             self = .failed(.permanent("the server does not have this song any more (HTTP \(head.status))"))
         case 408, 425, 429, 500...599:
+            let message = "the server answers with HTTP \(head.status)"
             let seconds = head.value(of: "retry-after").flatMap { Self.length($0[...]) }
-            self = .retry(
-                "the server answers with HTTP \(head.status)",
-                after: seconds.map { .seconds(min($0, 60)) }
-            )
+            if seconds == nil, Self.ownFailures.contains(head.status) {
+                self = .broken(message)
+            } else {
+                self = .retry(message, after: seconds.map { .seconds(min($0, 60)) })
+            }
         default:
             self = .failed(.permanent("the server answers with HTTP \(head.status)"))
         }

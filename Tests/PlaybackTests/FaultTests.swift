@@ -149,6 +149,33 @@ struct FaultTests {
         #expect(try fixture.output() == tone.pcm)
     }
 
+    /// A file that cannot be read, a transcoder that fails: more attempts bring nothing.
+    @Test(arguments: [500, 501, 505])
+    func givesASongUpAtWhichOnlyTheServerFails(status: Int) throws {
+        let fixture = try PlayerFixture(patienceWhenFailing: .zero) { _ in HTTPTestResponse(status: status) }
+        defer { fixture.stop() }
+        var source = fixture.source("a", size: 1000)
+        source.isServerWell = { true }
+        fixture.player.load(one, source, at: .zero, paused: false)
+        let event = try fixture.wait { if case .failed(one, _) = $0 { true } else { false } }
+        #expect(event == .failed(one, .permanent("the server answers with HTTP \(status)")))
+    }
+
+    /// While it starts, a server may answer so to everything; one that is away or busy says something else.
+    @Test(arguments: [(500, false), (502, true), (503, true), (504, true), (429, true)])
+    func waitsForAServerThatFailsAtAll(status: Int, isWell: Bool) throws {
+        let tone = Tone(441, frames: 10_000)
+        let fixture = try PlayerFixture(patienceWhenFailing: .zero) { request in
+            request.number <= 3 ? HTTPTestResponse(status: status) : .file(tone.wav, for: request)
+        }
+        defer { fixture.stop() }
+        var source = fixture.source("a")
+        source.isServerWell = { isWell }
+        fixture.player.load(one, source, at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        #expect(try fixture.output() == tone.pcm)
+    }
+
     struct Refusal: CustomTestStringConvertible {
         var testDescription: String
         var response: HTTPTestResponse

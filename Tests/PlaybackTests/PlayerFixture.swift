@@ -26,6 +26,7 @@ final class PlayerFixture: Sendable {
         tapLibrary: String? = nil,
         cacheLimit: Int64 = .max,
         starvationLimit: Duration? = nil,
+        patienceWhenFailing: Duration = .seconds(15),
         stopsWithoutDevice: Bool = false,
         findsDevices: Bool = false,
         logging: Log = .silent,
@@ -47,7 +48,8 @@ final class PlayerFixture: Sendable {
             directory: folder.path("cache"),
             limit: cacheLimit,
             transport: transport,
-            log: logging
+            log: logging,
+            patienceWhenFailing: patienceWhenFailing
         )
         player = try MPVPlayer(
             PlayerConfiguration(

@@ -144,6 +144,7 @@ final class MusicSource: Sendable {
             request.stallTimeout = stall
             return request
         }
+        source.isServerWell = { [client] in (try? await client.ping()) != nil }
         source.isTranscoded = transcoding != nil
         if transcoding != nil, takesTimeOffset.withLock({ $0 }) {
             source.requestFromSecond = { [client] second in
