@@ -18,7 +18,8 @@ final class SwitchingServer: Sendable {
     private let remotes: [SmallMusicServer]
     private let store: Store
     private let thread: TestThread?
-    private let task: Task<Void, Never>
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    private let extras: ListeningExtras
     private let lines = Lines()
 
     private final class Lines: Sendable {
@@ -31,8 +32,10 @@ final class SwitchingServer: Sendable {
     /// - Parameters:
     ///   - blocks: lines of `subsonic_server` blocks, as `block` makes them.
     ///   - options: further lines of the configuration.
+    ///   - begins: whether changes are carried out at once, not only after `begin`.
     ///   - remotes: lives as long as this.
-    init(_ blocks: [String], options: String = "", _ remotes: [SmallMusicServer] = []) async throws {
+    init(_ blocks: [String], options: String = "", begins: Bool = true, _ remotes: [SmallMusicServer] = []) async throws
+    {
         self.remotes = remotes
         guard let folder = TemporaryFolder() else { throw SystemError("no folder", code: errno) }
         self.folder = folder
@@ -62,7 +65,7 @@ final class SwitchingServer: Sendable {
         )
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
         port = listener.port ?? 0
-        let (started, begins) = AsyncStream.makeStream(of: Void.self)
+        let (started, starting) = AsyncStream.makeStream(of: Void.self)
         thread = TestThread {
             try? core.run { core in
                 let songs = SongTable(library: start.library, restoring: saved.songs)
@@ -81,14 +84,19 @@ final class SwitchingServer: Sendable {
                 )
                 server.open(others, by: factory, saved.plan)
                 start.parts.attach(to: server, sources, isStart: true)
+                servers.connect(to: server)
                 try server.listen(listener)
-                begins.finish()
+                starting.finish()
                 return server
             }
         }
         for await _ in started {}
-        task = Task { await servers.run(start.parts.extras) }
+        extras = start.parts.extras
+        if begins { begin() }
     }
+
+    /// Carries out what clients want of the servers.
+    func begin() { task.withLock { $0 = Task { [servers, extras] in await servers.run(extras) } } }
 
     static func block(_ name: String, _ url: String, password: String = "password \"p\"") -> String {
         """
@@ -124,8 +132,9 @@ final class SwitchingServer: Sendable {
 
     /// Ends what carries out changes, as the end of the program does.
     func stopChanges() async {
-        task.cancel()
-        await task.value
+        let task = task.withLock { $0 }
+        task?.cancel()
+        await task?.value
     }
 
     func end() async {

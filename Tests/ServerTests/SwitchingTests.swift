@@ -140,6 +140,19 @@ struct SwitchingTests {
         await server.end()
     }
 
+    @Test func whoComesAtOnceWaitsUntilServersCanBeSwitched() async throws {
+        let remote = try #require(SmallMusicServer("Anna"))
+        let block = SwitchingServer.block("Anna", remote.url)
+        let server = try await SwitchingServer([block], begins: false, [remote])
+        let client = try server.client()
+        // Read at once.
+        client.send("ping\nshelv_server reload\n")
+        #expect(try client.reply() == ["OK"])
+        server.begin()
+        #expect(try client.reply() == ["OK"])
+        await server.end()
+    }
+
     @Test func whoWantsAnotherServerWhenAllEndsIsAnswered() async throws {
         let (server, _, client) = try await Self.start(["Anna", "Bert"])
         await server.stopChanges()

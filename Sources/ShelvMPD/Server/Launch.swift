@@ -97,6 +97,7 @@ enum Launch {
             server.fetchPlaylist = { [transport = servers.audioTransport] address, whenDone in
                 RemotePlaylist.fetch(address, by: transport, whenDone)
             }
+            servers.connect(to: server)
             for listener in listeners { try server.listen(listener) }
             server.reloader = Reloader(configurationSource, configuration.logDestination, log: log)
             try signals.watch(server) { server, number in

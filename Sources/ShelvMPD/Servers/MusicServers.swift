@@ -39,7 +39,7 @@ actor MusicServers {
     nonisolated let audioTransport: CurlTransport
     let core: Core
     let store: Store
-    let log: Log
+    nonisolated let log: Log
     let configuration: Configuration
     var members: [Member] = []
     var shown: Arrangement?
@@ -57,23 +57,27 @@ actor MusicServers {
         (requests, queue) = AsyncStream.makeStream()
     }
 
+    /// Lets clients change which servers they see; what they want is done once `run` has begun. On the core, before a client
+    /// comes.
+    nonisolated func connect(to server: Server) {
+        let (queue, log) = (queue, log)
+        server.changeServers = { change, whenDone in
+            let result = queue.yield(Request(change: change, whenDone: whenDone))
+            if case .terminated = result { whenDone(.failure(Self.ended)) }
+        }
+        server.reloadServers = { _ in
+            let whenDone: @Sendable (Result<Void, ServerChangeError>) -> Void = { result in
+                if case .failure(let error) = result { log.error("Not all servers are as they shall be: \(error)") }
+            }
+            queue.yield(Request(change: .reload, whenDone: whenDone))
+        }
+    }
+
     /// Starts what runs for each server, and does what clients want, until the task is cancelled.
     /// - Parameter extras: those that the active server began with.
     func run(_ extras: ListeningExtras) async {
         for index in members.indices { startCouriers(index) }
         attend(extras)
-        core.post { [queue, log] server in
-            server.changeServers = { change, whenDone in
-                let result = queue.yield(Request(change: change, whenDone: whenDone))
-                if case .terminated = result { whenDone(.failure(Self.ended)) }
-            }
-            server.reloadServers = { _ in
-                let whenDone: @Sendable (Result<Void, ServerChangeError>) -> Void = { result in
-                    if case .failure(let error) = result { log.error("Not all servers are as they shall be: \(error)") }
-                }
-                queue.yield(Request(change: .reload, whenDone: whenDone))
-            }
-        }
         await sync()
         for await request in requests {
             do throws(ServerChangeError) {
