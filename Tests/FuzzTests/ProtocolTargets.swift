@@ -93,10 +93,12 @@ enum RequestTarget {
         attempt { () throws(ACK) in _ = try arguments.replayGainMode(index) }
     }
 
-    /// What clients can read: lines below libmpdclient's buffer without control characters.
+    /// What clients can read: lines below libmpdclient's buffer without control characters. Complaints give back what was
+    /// sent, as MPD's do, as far as it is text for C.
     static func checkLines(_ bytes: [UInt8]) {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            require(line.count < 4095 && line.allSatisfy { $0 >= 0x20 }, "clients can read each line")
+            let least: UInt8 = line.starts(with: "ACK ".utf8) ? 0x01 : 0x20
+            require(line.count < 4095 && line.allSatisfy { $0 >= least }, "clients can read each line")
         }
     }
 }
