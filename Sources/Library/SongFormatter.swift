@@ -4,11 +4,13 @@ public import MPDProtocol
 struct SongFormatter {
     let snapshot: LibrarySnapshot
     let mask: TagMask
+    let withFormat: Bool
     private let prefixes = TagPrefixes.shared
 
-    init(_ snapshot: LibrarySnapshot, mask: TagMask) {
+    init(_ snapshot: LibrarySnapshot, mask: TagMask, withFormat: Bool = true) {
         self.snapshot = snapshot
         self.mask = mask
+        self.withFormat = withFormat
     }
 
     /// `file:` and its line end.
@@ -37,7 +39,7 @@ struct SongFormatter {
         }
         appendTime("Last-Modified: ", snapshot.songs.lastModified[song], to: &buffer)
         appendTime("Added: ", snapshot.songs.added[song], to: &buffer)
-        appendFormat(Int(snapshot.songs.kinds[song]) * ImageLayout.kindWords, to: &buffer)
+        if withFormat { appendFormat(Int(snapshot.songs.kinds[song]) * ImageLayout.kindWords, to: &buffer) }
         for index in snapshot.songs.tagRange(song) {
             let entry = snapshot.songs.tags[index]
             let tag = entry >> ImageLayout.valueBits

@@ -23,8 +23,8 @@ public struct SongsReply: ReplySource {
     private let songs: SongSelection
     private var position = 0
 
-    init(_ snapshot: LibrarySnapshot, _ songs: SongSelection, mask: TagMask) {
-        formatter = SongFormatter(snapshot, mask: mask)
+    init(_ snapshot: LibrarySnapshot, _ songs: SongSelection, mask: TagMask, withFormat: Bool) {
+        formatter = SongFormatter(snapshot, mask: mask, withFormat: withFormat)
         self.songs = songs
     }
 
@@ -178,8 +178,10 @@ public struct TreeReply: ReplySource {
 }
 
 extension LibrarySnapshot {
-    /// The records of these songs with the tags of the mask.
-    public func reply(songs: SongSelection, mask: TagMask) -> SongsReply { SongsReply(self, songs, mask: mask) }
+    /// The records of these songs with the tags of the mask, and their `Format` unless it is not wanted.
+    public func reply(songs: SongSelection, mask: TagMask, withFormat: Bool = true) -> SongsReply {
+        SongsReply(self, songs, mask: mask, withFormat: withFormat)
+    }
 
     /// `file:` lines only.
     public func reply(urisOf songs: SongSelection) -> URIsReply { URIsReply(self, songs) }

@@ -110,6 +110,9 @@ struct ListingTests {
 
                 """
         )
+        let whole = text(library.reply(songs: all, mask: .all)).split(separator: "\n")
+        let without = text(library.reply(songs: all, mask: .all, withFormat: false)).split(separator: "\n")
+        #expect(without == whole.filter { !$0.hasPrefix("Format: ") })
         var record: [UInt8] = Array("x".utf8)
         library.appendSong(all[0], mask: [TagMask(.title), TagMask(.genre)], to: &record)
         #expect(

@@ -120,6 +120,18 @@ import Testing
         #expect(try TestServer().client().ask(question) == lines)
     }
 
+    /// MPD loses the format of songs that it sorts.
+    @Test(arguments: ["find", "search"])
+    func tellsNoFormatOfWhatIsSorted(_ command: String) throws {
+        let client = try TestServer().client()
+        let records = try client.ask("\(command) artist Alpha")
+        #expect(records.contains("Format: 44100:16:2"))
+        for order in ["Title", "-Last-Modified", "track window 0:7"] {
+            let sorted = try client.ask("\(command) artist Alpha sort \(order)")
+            #expect(sorted.sorted() == records.filter { $0 != "Format: 44100:16:2" }.sorted())
+        }
+    }
+
     @Test func comparesWithoutDiacritics() throws {
         let client = try TestServer().client()
         #expect(try client.ask("count artist Bjork") == ["songs: 0", "playtime: 0", "OK"])

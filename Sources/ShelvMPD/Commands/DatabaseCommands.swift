@@ -100,7 +100,9 @@ enum DatabaseCommands {
     ) throws -> LibraryPlan {
         let query = try FilterParser.parse(arguments, clauses: [.sort, .window], foldsCase: foldsCase)
         let (library, mask) = (context.library, context.mask)
-        return context.plan(query) { .source(library.reply(songs: $0, mask: mask)) }
+        // As MPD, which loses the format of what it sorts.
+        let withFormat = query.sort == nil
+        return context.plan(query) { .source(library.reply(songs: $0, mask: mask, withFormat: withFormat)) }
     }
 
     private static func count(_ context: LibraryContext, _ arguments: Arguments) throws -> LibraryPlan {
