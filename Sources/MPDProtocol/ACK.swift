@@ -46,6 +46,17 @@ public struct ACK: Error, Sendable, Hashable {
         self.message.appendEscaped(Array(name))
     }
 
+    /// The same with one space for each run of blanks and control characters, and none at the end.
+    ///
+    /// MPD so shortens what it throws as an exception, but not what it writes itself.
+    ///
+    /// Source: MPD 0.24 `src/util/Exception.cxx`.
+    public var withSingleBlanks: ACK {
+        var ack = self
+        ack.message = Array(message.split { $0 <= UInt8(ascii: " ") }.joined(separator: [UInt8(ascii: " ")]))
+        return ack
+    }
+
     /// No command has this name. Goes out with an empty command name.
     public static func unknownCommand(_ name: String) -> ACK { ACK(.unknown, "unknown command", naming: name.utf8) }
 

@@ -58,7 +58,7 @@ extension AudioFormatMask {
         let formats: [SampleFormat] = [.s8, .s16, .s24, .s32, .float, .dsd]
         guard let format = formats.first(where: { text.spells($0.name) }) else {
             let quote = [UInt8(ascii: "\"")]
-            throw ACK(.argument, "Invalid sample format", quoting: quote + text + quote)
+            throw ACK(.argument, "Invalid sample format", quoting: quote + text + quote).withSingleBlanks
         }
         return format
     }

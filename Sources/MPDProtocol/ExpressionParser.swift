@@ -146,7 +146,7 @@ struct ExpressionParser {
     private mutating func match() throws(ACK) -> TextMatch {
         let rest = text[position...]
         guard let entry = FilterOperator.all.first(where: { $0.begins(rest) }) else {
-            throw ACK(.argument, "Unknown filter operator", quoting: rest)
+            throw ACK(.argument, "Unknown filter operator", quoting: rest).withSingleBlanks
         }
         advance(entry.spelling.utf8.count)
         return TextMatch(

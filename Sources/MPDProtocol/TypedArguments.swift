@@ -206,6 +206,6 @@ extension Arguments {
     private static func complaint(_ message: String, _ culprit: ArraySlice<UInt8>) -> ACK {
         var ack = ACK(.argument, message, quoting: culprit)
         ack.message = Array(ack.message.prefix(255))
-        return ack
+        return ack.withSingleBlanks
     }
 }

@@ -5,10 +5,10 @@ import Testing
     private static let ranges: [(argument: String, outcome: String)] = [
         ("3", "3..<4"), ("0:3", "0..<3"), ("2:", "2..."), ("5:5", "5..<5"), ("-1", "0..."), (" 2", "2..<3"),
         ("+1:+2", "1..<2"), ("1: 2", "1..<2"), ("2147483647", "2147483647..<2147483648"),
-        ("", "[2] Integer or range expected: "), ("x", "[2] Integer or range expected: x"),
+        ("", "[2] Integer or range expected:"), ("x", "[2] Integer or range expected: x"),
         (":3", "[2] Integer or range expected: :3"), (":", "[2] Integer or range expected: :"),
         ("1:x", "[2] Integer or range expected: 1:x"), ("1x", "[2] Integer or range expected: 1x"),
-        ("1: ", "[2] Integer or range expected: 1: "), ("5:3:1", "[2] Integer or range expected: 5:3:1"),
+        ("1: ", "[2] Integer or range expected: 1:"), ("5:3:1", "[2] Integer or range expected: 5:3:1"),
         ("-5", "[2] Number is negative: -5"), ("-1:", "[2] Number is negative: -1:"),
         ("-1:3", "[2] Number is negative: -1:3"), ("1:-1", "[2] Number is negative: 1:-1"),
         ("-9999999999999999999999", "[2] Number is negative: -9999999999999999999999"),
@@ -48,7 +48,7 @@ import Testing
         ("0", nil, "0"), ("10", nil, "10"), ("11", nil, "[2] Number too large: 11"),
         ("x", nil, "[2] Integer expected: x"),
         ("+0", 3, "4"), ("+6", 3, "10"), ("+7", 3, "[2] Number too large: 7"), ("+x", 3, "[2] Integer expected: x"),
-        ("-0", 3, "3"), ("-3", 3, "0"), ("-4", 3, "[2] Number too large: 4"), ("-", 3, "[2] Integer expected: "),
+        ("-0", 3, "3"), ("-3", 3, "0"), ("-4", 3, "[2] Number too large: 4"), ("-", 3, "[2] Integer expected:"),
         ("+0", nil, "[55] No current song"), ("-x", nil, "[55] No current song"), ("+0", 9, "10"),
     ]
 

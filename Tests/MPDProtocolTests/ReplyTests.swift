@@ -87,6 +87,26 @@ private func expect(
         #expect(text(ACK(.argument, "bad", naming: [0x61, 0xC3, 0x28, 0xFF]).message) == #"bad "a\xc3(\xff""#)
     }
 
+    @Test("blanks in what MPD throws are one space each, and none at the end")
+    func blanksInFailures() {
+        for (argument, expected) in [
+            ("  x", ": x"), ("2  3  ", ": 2 3"), ("a\tb \r", ": a b"), ("\u{1}2\u{1F}\u{7F}", ": 2 \u{7F}"),
+            ("  ", ":"),
+            (String(repeating: " ", count: 300) + "y", ":"),
+        ] {
+            #expect(throws: ACK(.argument, "Integer expected" + expected)) { try Arguments([argument]).integer(0) }
+        }
+        #expect(throws: ACK(.argument, "Unknown filter operator: x y)")) {
+            try FilterParser.parse(Arguments(["(artist  x   y)"]), clauses: [], foldsCase: false)
+        }
+        #expect(throws: ACK(.argument, "Invalid sample format: \"b c\"")) {
+            try FilterParser.parse(Arguments(["(AudioFormat == '44100:b   c:2')"]), clauses: [], foldsCase: false)
+        }
+        // These it writes itself.
+        #expect(throws: ACK(.argument, "Unknown tag type: a  b ")) { try Arguments(["a  b "]).tag(0) }
+        #expect(text(ACK.unknownCommand("a  b").message) == "unknown command \"a  b\"")
+    }
+
     @Test func argumentsInFailuresAreCutOff() {
         let long = String(repeating: "x", count: 300)
         #expect(throws: ACK(.argument, "Integer expected: " + String(repeating: "x", count: 237))) {

@@ -28,6 +28,7 @@ import Testing
             ]
         ),
         ("listfiles nowhere", ["ACK [52@0] {listfiles} Failed to open nowhere: No such file or directory"]),
+        ("listfiles \"no  where \"", ["ACK [52@0] {listfiles} Failed to open no where : No such file or directory"]),
         ("listfiles loose.mp3", ["ACK [52@0] {listfiles} Failed to open loose.mp3: Not a directory"]),
         ("listfiles ../x", ["ACK [2@0] {listfiles} Bad relative path"]),
         ("listfiles /etc", ["ACK [4@0] {listfiles} Access to local files via TCP is not allowed"]),
@@ -105,7 +106,7 @@ import Testing
         ("playlistadd list foo://x/y 9", ["ACK [2@0] {playlistadd} Bad position"]),
         ("playlistadd list foo://x/y", ["ACK [2@0] {playlistadd} Unsupported URI scheme"]),
         ("playlistadd list ../x", ["ACK [50@0] {playlistadd} No such directory"]),
-        ("delete \"1\t:\"", ["ACK [2@0] {delete} Integer or range expected: 1\t:"]),
+        ("delete \"1\t:\"", ["ACK [2@0] {delete} Integer or range expected: 1 :"]),
         ("sticker get \"a\\\"b\\\\c\u{200B}\" x y", [#"ACK [2@0] {sticker} unknown sticker domain "a\"b\\c\u200b""#]),
         ("update ../x", ["ACK [2@0] {update} Malformed path"]),
         ("config", ["ACK [4@0] {config} Command only permitted to local clients"]),

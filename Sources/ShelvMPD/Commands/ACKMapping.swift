@@ -60,9 +60,9 @@ enum ACKMapping {
         case .unknownType(let type): ACK(.argument, "unknown sticker domain", naming: type)
         case .unsupportedTag(let tag): ACK(.argument, "unsupported tag:", naming: tag.name.utf8)
         case .noSuchSong: ACK(.noExist, "No such song")
-        case .noSuchValue(let tag, let value): ACK(.argument, "no such \(tag.name):", naming: value)
-        case .noSuchPlaylist(let name): ACK(.argument, "no such playlist:", naming: name)
-        case .noMatches(let filter): ACK(.argument, "no matches found:", naming: filter)
+        case .noSuchValue(let tag, let value): ACK(.argument, "no such \(tag.name):", naming: value).withSingleBlanks
+        case .noSuchPlaylist(let name): ACK(.argument, "no such playlist:", naming: name).withSingleBlanks
+        case .noMatches(let filter): ACK(.argument, "no matches found:", naming: filter).withSingleBlanks
         case .badFilter(let message): ACK(.unknown, String(decoding: message, as: UTF8.self))
         case .noSuchSticker(nil): ACK(.noExist, "no such sticker")
         case .noSuchSticker(let name?): ACK(.noExist, "no such sticker:", naming: name)

@@ -44,7 +44,7 @@ enum FileCommands {
             // MPD passes on what the system says, for its own files.
             let reason = library.song(uri: path.bytes) == nil ? ENOENT : ENOTDIR
             let text = "Failed to open \(String(decoding: path.bytes, as: UTF8.self)): \(SystemError.text(of: reason))"
-            throw ACK(.system, text)
+            throw ACK(.system, text).withSingleBlanks
         }
         let files = library.reply(filesOf: directory)
         guard path.bytes.isEmpty, context.shelves != nil else { return LibraryPlan(cost: 1) { .source(files) } }

@@ -131,6 +131,7 @@ enum QueueCommands {
             try context.partition.edit { queue throws(QueueError) in try queue.move(span, to: placement) }
         } catch QueueError.numberTooLarge {
             throw ACK(.argument, "Number too large", quoting: destination.dropFirst(isRelative ? 1 : 0))
+                .withSingleBlanks
         }
     }
 
