@@ -52,8 +52,8 @@ public struct SessionState: Sendable {
     private mutating func collect(_ line: [UInt8]) -> Action {
         guard var list = list.take() else { return .close }
         if line.spells("command_list_end") { return .executeList(list) }
-        // MPD looks for the bare words only; `idle` with arguments would leave a list without an end.
-        if line.spells("noidle") || line.prefix(while: { !$0.isWhitespace }).spells("idle") { return .close }
+        // The bare words only: `idle` with arguments is noticed when the list runs, and ends it.
+        if line.spells("noidle") || line.spells("idle") { return .close }
         guard list.size + line.count + 1 <= maximumListSize else { return .close }
         list.append(line)
         self.list = list

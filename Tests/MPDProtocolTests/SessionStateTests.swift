@@ -49,8 +49,8 @@ private func actions(_ lines: String...) -> [String] {
     @Test func idleInAListCloses() {
         #expect(actions("command_list_begin", "ping", "idle").last == "close")
         #expect(actions("command_list_begin", "noidle").last == "close")
-        #expect(actions("command_list_ok_begin", "idle player").last == "close")
-        #expect(actions("command_list_ok_begin", "idle\tplayer").last == "close")
+        #expect(actions("command_list_ok_begin", "idle player", "command_list_end").last == "ok_list(idle player)")
+        #expect(actions("command_list_ok_begin", "idle\tx", "command_list_end").last == "ok_list(idle\tx)")
         #expect(actions("command_list_begin", "idlex", "command_list_end").last == "list(idlex)")
     }
 

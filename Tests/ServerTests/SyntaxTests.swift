@@ -76,6 +76,30 @@ import Testing
         #expect(try client.reply() == ["OK"])
     }
 
+    @Test func idleEndsAList() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        client.send("command_list_ok_begin\nping\nidle mixer\nsetvol 3\ncommand_list_end\n")
+        #expect(try server.client().ask("getvol") == ["volume: 100", "OK"])
+        #expect(try server.client().ask("setvol 40") == ["OK"])
+        #expect(try client.reply() == ["list_OK", "changed: mixer", "OK"])
+        #expect(try client.ask("getvol") == ["volume: 40", "OK"])
+
+        // What is pending is told at once.
+        #expect(try server.client().ask("setvol 50") == ["OK"])
+        client.send("command_list_begin\nidle mixer\nsetvol 3\ncommand_list_end\n")
+        #expect(try client.reply() == ["changed: mixer", "OK"])
+        #expect(try client.ask("getvol") == ["volume: 50", "OK"])
+
+        client.send("command_list_ok_begin\nping\nidle mixer x\nsetvol 3\ncommand_list_end\n")
+        #expect(try client.reply() == ["list_OK", "ACK [2@1] {idle} Unrecognized idle event: x"])
+        client.send("command_list_begin\nidle mixer\ncommand_list_end\nnoidle\nping\n")
+        #expect(try client.reply() == ["OK"])
+        #expect(try client.reply() == ["OK"])
+        client.send("command_list_begin\nidle mixer\ncommand_list_end\nping\n")
+        #expect(try client.rest() == "")
+    }
+
     @Test func whileIdleOnlyNoidleIsLegal() throws {
         let client = try TestServer().client()
         client.send("idle\nping\n")

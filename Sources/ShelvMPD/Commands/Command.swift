@@ -53,6 +53,9 @@ struct Command: Sendable {
     /// Whether it changes a queue or what plays: such commands wait while another client's command list is under way.
     var isMutating: Bool { !permission.isDisjoint(with: [.add, .player]) }
 
+    /// Whether nothing behind it in a command list is carried out, as MPD has it: then the answer is its own alone.
+    var endsList: Bool { name == "idle" }
+
     typealias CoreHandler = @Sendable (CommandContext, Arguments, inout Reply) throws -> Void
     typealias ListingHandler = @Sendable (CommandContext, Arguments) throws -> any ReplySource
     typealias LibraryHandler = @Sendable (LibraryContext, Arguments) throws -> LibraryPlan

@@ -176,6 +176,12 @@ extension Server {
                 swap(&reply, &connection.reply)
                 defer { swap(&reply, &connection.reply) }
                 try handler(context, arguments, &reply)
+                if command.endsList {
+                    // While it waits, the answer comes when something happens.
+                    if !connection.protocolState.idle.isWaiting { reply.ok() }
+                    end(run, connection)
+                    return
+                }
             case .listing(let handler):
                 connection.progress = .streaming(run, try handler(context, arguments))
                 return
@@ -371,11 +377,6 @@ extension Server {
 
     private func succeeded(_ run: Connection.Run, _ connection: Connection, _ reply: inout Reply) {
         var run = run
-        if connection.protocolState.idle.isWaiting {
-            // The answer to `idle` comes when something happens.
-            end(run, connection)
-            return
-        }
         if run.sendsListOK && !connection.isLeaving { reply.listOK() }
         run.index += 1
         connection.progress = .running(run)
