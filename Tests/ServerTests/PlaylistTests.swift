@@ -83,6 +83,24 @@ import Testing
     }
 
     /// supysonic does not tell of changes: another order shows when the list is read again.
+    /// Its stickers are nowhere, though the server has it still.
+    @Test func removedListsHaveNoStickerNames() async throws {
+        let folder = try #require(TemporaryFolder())
+        let remote = ScriptedPlaylists(.navidrome, [List(id: "1", name: "Mix", songs: ["a", "b"])])
+        let server = try await PlaylistServer(folder, remote)
+        #expect(await server.settle())
+        let client = try server.client()
+        #expect(try client.ask("sticker set playlist Mix mood calm") == ["OK"])
+        #expect(try client.ask("stickernamestypes playlist") == ["name: mood", "type: playlist", "OK"])
+        remote.onCall { _, _ in .unreachable }
+        #expect(try client.ask("rm Mix") == ["OK"])
+        #expect(try client.ask("stickernames") == ["OK"])
+        #expect(try client.ask("stickernamestypes") == ["OK"])
+        #expect(try client.ask("sticker find playlist \"\" mood") == ["OK"])
+        #expect(remote.lists.count == 1)
+        server.kill()
+    }
+
     @Test func silentChangesAreFoundOnUse() async throws {
         let folder = try #require(TemporaryFolder())
         let remote = ScriptedPlaylists(.supysonic, [List(id: "1", name: "Mix", songs: ["a", "b"])])

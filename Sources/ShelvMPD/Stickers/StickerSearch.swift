@@ -250,15 +250,6 @@ extension LibrarySnapshot {
     }
 }
 
-extension StickerView {
-    /// What the playlist is called that a key stands for; nil if it is gone.
-    fileprivate func playlistName(_ key: [UInt8]) -> [UInt8]? {
-        if key.first == UInt8(ascii: "=") { return Array(key.dropFirst()) }
-        guard let number = Int64(String(decoding: key, as: UTF8.self)) else { return nil }
-        return playlists[PlaylistKey(rawValue: number)].map { Array($0.name.utf8) }
-    }
-}
-
 extension Collection<UInt8> {
     /// Whether these bytes begin with those, ASCII letters compared without case.
     fileprivate func startsIgnoringCase(_ start: some Collection<UInt8>) -> Bool {

@@ -90,11 +90,26 @@ struct StickerView: Sendable {
         return parts.first { $0.serverID == server }?.freshPlays.count(kept, ofID: id, known: known) ?? known
     }
 
+    /// What the playlist is called that a key stands for; nil if it is gone.
+    func playlistName(_ key: [UInt8]) -> [UInt8]? {
+        if key.first == UInt8(ascii: "=") { return Array(key.dropFirst()) }
+        guard let number = Int64(String(decoding: key, as: UTF8.self)) else { return nil }
+        return playlists[PlaylistKey(rawValue: number)].map { Array($0.name.utf8) }
+    }
+
     // MARK: Names
 
     /// The names in use, by type. Looks at the ratings and plays of all songs.
     func names(of type: StickerType) -> Set<[UInt8]> {
-        var names = Set(own.stickers.names(of: type))
+        var names: Set<[UInt8]> = []
+        if type == .playlist {
+            // Those of a playlist that clients have removed stay until the server has removed it, too.
+            own.stickers.forEach(type) { key, all in
+                if playlistName(key) != nil { names.formUnion(all.map(\.name)) }
+            }
+        } else {
+            names.formUnion(own.stickers.names(of: type))
+        }
         if type == .song { for part in parts { names.formUnion(part.stickers.names(of: type)) } }
         for kept in KeptSticker.allCases where (hasFavorites || !kept.isStar) && has(kept, type) {
             names.insert(kept.name)
