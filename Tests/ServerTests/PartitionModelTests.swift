@@ -21,7 +21,7 @@ import Testing
             var volume = 100
             var outputs: [Output] = []
 
-            var hasVolume: Bool { outputs.contains { $0.isEnabled && !$0.isDummy } }
+            var hasVolume: Bool { outputs.contains { !$0.isDummy } }
         }
 
         struct Client {

@@ -121,6 +121,31 @@ import Testing
         #expect(try news(a) == [])
     }
 
+    /// The program's own volume is there also while nothing is on; that of a sound system is not.
+    @Test func outputsThatAreOffHaveAVolume() throws {
+        let client = try TestServer(outputs: Self.outputs("one", "two")).client()
+        for line in ["setvol 40", "disableoutput 0", "disableoutput 1"] { #expect(try client.ask(line) == ["OK"]) }
+        #expect(try client.ask("getvol") == ["volume: 40", "OK"])
+        #expect(try client.ask("setvol 30") == ["OK"])
+        #expect(try client.ask("volume 5") == ["OK"])
+        #expect(try client.value("volume", of: "status") == "35")
+        #expect(try client.ask("enableoutput 0") == ["OK"])
+        #expect(try client.ask("getvol") == ["volume: 35", "OK"])
+
+        let hardware = OutputState(name: "card", plugin: "alsa", isEnabled: true, mixer: .hardware)
+        let silent = OutputState(name: "silent", plugin: "null", isEnabled: true, mixer: .none)
+        let other = try TestServer(outputs: [hardware, silent]).client()
+        #expect(try other.ask("setvol 40") == ["OK"])
+        #expect(try other.ask("disableoutput 0") == ["OK"])
+        #expect(try other.ask("getvol") == ["OK"])
+        #expect(try other.ask("setvol 30") == ["ACK [5@0] {setvol} All outputs are disabled"])
+        #expect(try other.ask("volume 5") == ["ACK [52@0] {volume} No mixer"])
+        #expect(try other.ask("enableoutput 0") == ["OK"])
+        #expect(try other.ask("getvol") == ["volume: 40", "OK"])
+        let none = try TestServer(outputs: [silent]).client()
+        #expect(try none.ask("setvol 30") == ["ACK [5@0] {setvol} No mixer"])
+    }
+
     @Test func aRoomWithoutOutputsHasNoVolume() throws {
         let server = try TestServer(outputs: Self.outputs("one"))
         let client = try server.client()

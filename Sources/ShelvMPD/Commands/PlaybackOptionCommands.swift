@@ -89,7 +89,9 @@ enum PlaybackOptionCommands {
 
     private static func setVolume(_ context: CommandContext, _ arguments: Arguments, _: inout Reply) throws {
         let volume = try arguments.unsigned(0, maximum: 100)
-        guard context.partition.shownVolume != nil else { throw ACK(.unknown, "No mixer") }
+        guard context.partition.shownVolume != nil else {
+            throw ACK(.unknown, context.partition.hasMixer ? "All outputs are disabled" : "No mixer")
+        }
         context.partition.setVolume(volume)
         context.partition.raise(.mixer)
     }

@@ -6,8 +6,8 @@ struct OutputState: Sendable {
     /// MPD's word, or one like it, for the kind of output.
     let plugin: String
     var isEnabled: Bool
-    /// Whether the volume changes it.
-    var hasVolume: Bool
+    /// Who changes its volume.
+    let mixer: OutputConfiguration.Mixer
     /// Whether nothing is heard where it does not work.
     var isDevice: Bool
     /// libmpv's name for the device, where it is a certain one.
@@ -22,14 +22,14 @@ struct OutputState: Sendable {
         name: String,
         plugin: String,
         isEnabled: Bool,
-        hasVolume: Bool = true,
+        mixer: OutputConfiguration.Mixer = .software,
         isDevice: Bool = false,
         outlet: Outlet? = nil
     ) {
         self.name = name
         self.plugin = plugin
         self.isEnabled = isEnabled
-        self.hasVolume = hasVolume
+        self.mixer = mixer
         self.isDevice = isDevice
         self.outlet = outlet ?? Outlet(OutputConfiguration(name: name, kind: .null, enabled: isEnabled))
     }
@@ -49,7 +49,7 @@ struct OutputState: Sendable {
             name: output.name,
             plugin: plugin,
             isEnabled: output.enabled,
-            hasVolume: output.mixer != .none,
+            mixer: output.mixer,
             outlet: Outlet(output)
         )
         guard case .device(let driver, let device) = output.kind else { return }
@@ -59,9 +59,18 @@ struct OutputState: Sendable {
 
     var isDummy: Bool { outlet == nil }
 
+    /// Whether the volume changes it: as in MPD, that of the program also while it is off.
+    var hasVolume: Bool {
+        switch mixer {
+        case .software: true
+        case .hardware: isEnabled
+        case .none: false
+        }
+    }
+
     /// What stays in its place when it is moved away. A device that was found is not taken for a new one then.
     var dummy: OutputState {
-        var dummy = OutputState(name: name, plugin: "dummy", isEnabled: false, hasVolume: false)
+        var dummy = OutputState(name: name, plugin: "dummy", isEnabled: false, mixer: .none)
         dummy.outlet = nil
         dummy.device = device
         dummy.found = found

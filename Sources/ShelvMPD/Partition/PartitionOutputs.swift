@@ -5,7 +5,10 @@ import Playback
 /// Volume and outputs.
 extension Partition {
     /// What `status` shows, or nil when no output has a volume.
-    var shownVolume: Int? { outputs.contains { $0.isEnabled && $0.hasVolume } ? volume : nil }
+    var shownVolume: Int? { outputs.contains(where: \.hasVolume) ? volume : nil }
+
+    /// Whether an output would have a volume, if it were on.
+    var hasMixer: Bool { outputs.contains { $0.mixer != .none } }
 
     /// - Parameter percent: 0...100.
     func setVolume(_ percent: Int) {
