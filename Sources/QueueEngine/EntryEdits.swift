@@ -29,13 +29,13 @@ extension Queue {
         return finish(step)
     }
 
-    /// Counts entries as changed whose songs now have other tags. Unknown ids are passed over.
-    public mutating func markChanged(_ ids: some Sequence<EntryID>) -> Outcome {
+    /// Counts entries as changed whose songs are shown differently now. Looks at each entry once.
+    /// - Parameter isChanged: whether the song of a key is one of them.
+    public mutating func markChanged(where isChanged: (SongKey) -> Bool) -> Outcome {
         var step = Step()
-        for id in ids {
-            guard let position = list.position(of: id) else { continue }
+        if let first = list.entries.firstIndex(where: { isChanged($0.key) }) {
             touch(&step)
-            list[position].version = version
+            list.markChanged(from: first, version: version, where: isChanged)
         }
         return finish(step)
     }

@@ -144,6 +144,11 @@ struct EntryList: Sendable {
         }
     }
 
+    /// Counts entries of some keys as changed. O(entries from the start on).
+    mutating func markChanged(from start: Int, version: UInt32, where isChanged: (SongKey) -> Bool) {
+        for place in start..<entries.count where isChanged(entries[place].key) { entries[place].version = version }
+    }
+
     /// Writes version 0 into all entries, which means changed for everybody: the counter began anew.
     mutating func forgetVersions() {
         for place in entries.indices {

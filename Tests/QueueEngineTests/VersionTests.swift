@@ -90,10 +90,13 @@ import Testing
     }
 
     @Test func editsOfTagsCountAsChanged() throws {
-        var queue = try mpdQueue("abc")
+        var queue = try mpdQueue("abcbd")
         let version = queue.version
-        #expect(queue.markChanged([EntryID(2), EntryID(99)]).changes == .entries)
-        #expect(queue.changes(since: version) == [1])
-        #expect(queue.markChanged([EntryID(99)]).isEmpty)
+        let keys = Set(Sketch.keys("bx"))
+        #expect(queue.markChanged { keys.contains($0) }.changes == .entries)
+        #expect(queue.version == version + 1)
+        #expect(queue.changes(since: version) == [1, 3])
+        #expect(queue.markChanged { _ in false }.isEmpty)
+        #expect(queue.version == version + 1)
     }
 }

@@ -1,5 +1,6 @@
 import Library
 import QueueEngine
+import Support
 import Testing
 
 @testable import ShelvMPD
@@ -53,6 +54,81 @@ import Testing
         // From the second to the third, though the table has the first.
         table.replaceLibrary(with: libraries[2], SongTranslation(from: libraries[1], to: libraries[2]))
         #expect(String(decoding: table.uri(of: key), as: UTF8.self) == "b")
+    }
+
+    /// Some songs of one of two servers, with ids that may be others than before.
+    private static func someLibrary(_ numbers: inout SeededNumbers) throws -> LibrarySnapshot {
+        let generation = numbers.next() % 3
+        var builder = LibraryBuilder()
+        for song in 0..<12 as Range<UInt64> where numbers.next() % 4 != 0 {
+            builder.add(SongRecord(songID: "id\((song + generation) % 12)", uri: "\(song)"))
+        }
+        let server = numbers.next() % 3 == 0 ? "s2" : "s1"
+        var info = LibraryInfo(serverID: server, serverName: server, isComplete: numbers.next() % 3 != 0)
+        if generation > 0 { info.syncState["ids"] = "\(generation)" }
+        return try builder.build(info: info, file: nil)
+    }
+
+    /// Gives some songs and URLs their keys.
+    private static func giveKeys(_ tables: [SongTable], _ numbers: inout SeededNumbers) {
+        for _ in 0..<numbers.next() % 5 {
+            let number = numbers.next()
+            for table in tables {
+                if number % 4 == 0 || table.library.songCount == 0 {
+                    _ = table.key(for: StreamSong(uri: Array("http://\(number % 8)".utf8)))
+                } else {
+                    _ = table.key(for: SongIndex(rawValue: UInt32(number % UInt64(table.library.songCount))))
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
+    func whatWasPreparedIsBroughtUpToDate(seed: UInt64) throws {
+        var numbers = SeededNumbers(seed: seed)
+        let first = try Self.someLibrary(&numbers)
+        let (atOnce, prepared) = (SongTable(library: first), SongTable(library: first))
+        for _ in 0..<12 {
+            let next = try Self.someLibrary(&numbers)
+            let translation = SongTranslation(from: atOnce.library, to: next)
+            Self.giveKeys([atOnce, prepared], &numbers)
+            let replacement = try #require(SongReplacement(prepared.names, translation))
+            Self.giveKeys([atOnce, prepared], &numbers)
+            let living = Set((0..<UInt32(numbers.next() % 20)).map { SongKey($0) })
+            let reachable: Set<String> = numbers.next() % 2 == 0 ? ["s2"] : []
+            for table in [atOnce, prepared] {
+                table.forgetStreams(except: living)
+                table.setServers(reachable: reachable, libraries: reachable.isEmpty ? [:] : ["s1": first])
+            }
+            let changed = atOnce.replaceLibrary(with: next, translation)
+            let same = try #require(prepared.replaceLibrary(by: replacement))
+            #expect(prepared.library === next && atOnce.names.count == prepared.names.count)
+            for key in (0..<UInt32(atOnce.names.count)).map({ SongKey($0) }) {
+                #expect("\(atOnce.song(key).map { "\($0)" } ?? "")" == "\(prepared.song(key).map { "\($0)" } ?? "")")
+                #expect(changed.contains(key) == same.contains(key))
+            }
+            #expect(atOnce.takeNewIDs() == prepared.takeNewIDs())
+            for song in (0..<UInt32(next.songCount)).map({ SongIndex(rawValue: $0) }) where numbers.next() % 8 == 0 {
+                #expect(atOnce.key(for: song) == prepared.key(for: song))
+            }
+        }
+    }
+
+    @Test func whatWasPreparedBeforeTheLibraryWasReplacedIsNotUsed() throws {
+        let (first, second) = (try Self.library("s1", ["x": "a"]), try Self.library("s2", ["x": "b"]))
+        let table = SongTable(library: first)
+        let key = table.key(for: SongIndex(rawValue: 0))
+        let toSecond = SongTranslation(from: first, to: second)
+        let early = try #require(SongReplacement(table.names, toSecond))
+        #expect(SongReplacement(table.names, SongTranslation(from: second, to: first)) == nil)
+        table.replaceLibrary(with: second, toSecond)
+        table.replaceLibrary(with: first, SongTranslation(from: second, to: first))
+        // The library is the same, but what the keys stand for may have changed twice.
+        #expect(table.replaceLibrary(by: early) == nil && table.library === first)
+        let right = try #require(SongReplacement(table.names, toSecond))
+        #expect(try #require(table.replaceLibrary(by: right)).contains(key))
+        #expect(table.replaceLibrary(by: right) == nil && table.library === second)
+        #expect(String(decoding: table.uri(of: key), as: UTF8.self) == "a")
     }
 
     @Test func whatAFolderHidesIsNotGone() async throws {

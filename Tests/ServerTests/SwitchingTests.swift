@@ -252,6 +252,46 @@ struct SwitchingTests {
         #expect(isLast.isSet)
     }
 
+    @Test func aLibraryThatWasNotPreparedForALongQueueIsShownALittleLater() throws {
+        let records = (0...SongReplacement.fewKeys).map { SongRecord(songID: "\($0)", uri: "\(100_000 + $0)") }
+        let server = try TestServer(records)
+        let client = try server.client()
+        #expect(try client.ask("add \"\"") == ["OK"])
+        let libraries = try (1...3).map { number in
+            var builder = LibraryBuilder()
+            for record in records.dropFirst(number) { builder.add(record) }
+            return try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
+        }
+        /// Whether it is shown in the same turn.
+        func isShown(_ number: Int, isPrepared: Bool) -> Bool {
+            let shown = Flag()
+            let gate = TestGate()
+            server.core.post { server in
+                let translation = SongTranslation(from: server.library, to: libraries[number])
+                server.active.take(
+                    PublishedLibrary(
+                        library: libraries[number],
+                        number: UInt64(number + 1),
+                        translation: translation,
+                        hasChanged: false,
+                        replacement: isPrepared ? SongReplacement(server.songs.names, translation) : nil
+                    )
+                )
+                if server.library === libraries[number] { shown.set() }
+                gate.open()
+            }
+            gate.wait(timeout: 20_000)
+            return shown.isSet
+        }
+        #expect(isShown(0, isPrepared: true))
+        #expect(!isShown(1, isPrepared: false))
+        // Who is told can see it.
+        #expect(try client.ask("idle database") == ["changed: database", "OK"])
+        #expect(try client.value("songs", of: "stats") == String(records.count - 2))
+        #expect(isShown(2, isPrepared: true))
+        #expect(try Self.files(client) == records.map(\.uri))
+    }
+
     @Test func anAddInTheMiddleOfASwitchTakesNoSongsOfAnotherServer() throws {
         let records = (0..<20_000).map { SongRecord(songID: "\($0)", uri: "\(100_000 + $0).flac") }
         let server = try TestServer(records)

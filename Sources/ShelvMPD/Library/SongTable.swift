@@ -107,53 +107,30 @@ final class SongTable {
     /// What a key that was given out stands for.
     func song(_ key: SongKey) -> Song? { names.song(key) }
 
-    /// Follows the songs into a new snapshot.
-    /// - Parameter translation: by index in the present snapshot the index in the new one, as
-    ///   `SongTranslation` computes it off the core. One of other libraries is not used: it is made here then, which takes
-    ///   its time.
-    /// - Parameter gone: songs that the new library does not have, as `SongNames.leaving` tells them off the core; those
-    ///   that are missing here are looked up.
+    /// Follows the songs into a new snapshot, all at once: not for the core where there are many.
+    /// - Parameter translation: where the songs of the present snapshot are in the new one. One of other libraries is not used:
+    ///   it is made here then, which takes its time.
     /// - Returns: the songs that have gone or have come back.
     @discardableResult
-    func replaceLibrary(
-        with snapshot: LibrarySnapshot,
-        _ translation: SongTranslation,
-        gone: [UInt32: GoneSong] = [:]
-    ) -> Set<SongKey> {
-        let former = names
-        let isRight = translation.leads(from: former.library, to: snapshot)
-        let translation = isRight ? translation : SongTranslation(from: former.library, to: snapshot)
-        let gone = isRight ? gone : [:]
-        var keys = [UInt32](repeating: Self.absent, count: snapshot.statistics.songs)
-        var changed: Set<SongKey> = []
-        if former.library.info.isComplete != snapshot.info.isComplete {
-            // Those that are not found are known to be gone now.
-            changed.formUnion(former.gone.keys.lazy.map { SongKey($0) })
-        }
-        names.library = snapshot
-        for row in names.indexes.indices {
-            let key = UInt32(row)
-            if names.indexes[row] != Self.absent {
-                let song = SongIndex(rawValue: names.indexes[row])
-                if let successor = translation[song] {
-                    names.indexes[row] = successor.rawValue
-                    if translation.hasNewIDs, former.library.songID(song) != snapshot.songID(successor) {
-                        hasNewIDs = true
-                    }
-                } else {
-                    names.gone[key] = gone[key] ?? GoneSong(song, of: former.library)
-                    names.indexes[row] = Self.absent
-                    changed.insert(SongKey(key))
-                }
-            } else if let known = names.gone[key], let successor = names.index(of: known) {
-                names.gone[key] = nil
-                names.indexes[row] = successor.rawValue
-                changed.insert(SongKey(key))
-                if snapshot.songID(successor) != known.songID { hasNewIDs = true }
-            }
-            if names.indexes[row] != Self.absent { keys[Int(names.indexes[row])] = key }
-        }
-        self.keys = keys
+    func replaceLibrary(with snapshot: LibrarySnapshot, _ translation: SongTranslation) -> SongKeys {
+        let isRight = translation.leads(from: library, to: snapshot)
+        let translation = isRight ? translation : SongTranslation(from: library, to: snapshot)
+        return SongReplacement(names, translation).flatMap { replaceLibrary(by: $0) } ?? SongKeys()
+    }
+
+    /// Follows the songs into another snapshot, as it was prepared. Songs that have got keys meanwhile take some 10 ns each,
+    /// some microseconds where the other snapshot does not have them.
+    /// - Parameter replacement: holds afterwards what was there before; to be cleared off the core.
+    /// - Returns: the songs that have gone or have come back; nil if it was prepared from another snapshot or was used before:
+    ///   nothing is done then.
+    func replaceLibrary(by replacement: SongReplacement) -> SongKeys? {
+        guard replacement.fits(self), var tables = replacement.take() else { return nil }
+        tables.catchUp(with: names)
+        swap(&names, &tables.names)
+        swap(&keys, &tables.keys)
+        if tables.hasNewIDs { hasNewIDs = true }
+        let changed = tables.changed
+        replacement.leave(tables)
         return changed
     }
 
@@ -166,20 +143,26 @@ final class SongTable {
 
 /// What the keys stood for at one moment: a cheap copy for other threads.
 struct SongNames: Sendable {
-    fileprivate(set) var library: LibrarySnapshot
-    /// By key: the index in the snapshot, or `absent`.
-    fileprivate var indexes: [UInt32] = []
-    fileprivate var gone: [UInt32: SongTable.GoneSong] = [:]
+    var library: LibrarySnapshot
+    /// How often the library was replaced.
+    var generation: UInt64 = 0
+    /// By key: the index in the snapshot, or `absent`. Between two libraries only grows what is here.
+    var indexes: [UInt32] = []
+    /// What the library does not have; changes only with it.
+    var gone: [UInt32: SongTable.GoneSong] = [:]
     /// What does not come from a library; the library's index of these is `absent`.
-    fileprivate var streams: [UInt32: StreamSong] = [:]
+    var streams: [UInt32: StreamSong] = [:]
     /// Servers whose songs can be had, though the library has none of them.
-    fileprivate var reachable: Set<String> = []
+    var reachable: Set<String> = []
     /// What each configured server has, by its own ids and paths, whether clients see it or not.
-    fileprivate var ownLibraries: [String: LibrarySnapshot] = [:]
+    var ownLibraries: [String: LibrarySnapshot] = [:]
 
-    fileprivate static let absent = UInt32.max
+    static let absent = UInt32.max
 
     fileprivate init(library: LibrarySnapshot) { self.library = library }
+
+    /// How many keys were given out.
+    var count: Int { indexes.count }
 
     /// What a key stood for.
     func song(_ key: SongKey) -> SongTable.Song? {
@@ -238,20 +221,11 @@ struct SongNames: Sendable {
         }
     }
 
-    /// What is known of the songs of the library that go with it; some microseconds each: not for the core.
-    func leaving(_ translation: SongTranslation) -> [UInt32: SongTable.GoneSong] {
-        var leaving: [UInt32: SongTable.GoneSong] = [:]
-        for (row, index) in indexes.enumerated() where index != Self.absent {
-            let song = SongIndex(rawValue: index)
-            if translation[song] == nil { leaving[UInt32(clamping: row)] = SongTable.GoneSong(song, of: library) }
-        }
-        return leaving
-    }
-
     /// The keys of songs that are not in the library.
     var absentKeys: some Collection<UInt32> { gone.keys }
 
-    fileprivate func index(of song: SongTable.GoneSong) -> SongIndex? {
+    /// Where a song is that was not in an earlier library.
+    func index(of song: SongTable.GoneSong) -> SongIndex? {
         guard library.holds(song.serverID) else { return nil }
         let same = library.song(SongIdentity(serverID: song.serverID, songID: song.songID))
         // Before a library is complete, a song that is not there may still come, and another one may stand in its place.
@@ -316,8 +290,8 @@ extension SongTable.GoneSong {
 /// Where the songs of one snapshot are in another: found by their ids, else by their URIs, which lead to songs that have
 /// other ids now.
 struct SongTranslation: Sendable {
-    private let old: LibrarySnapshot
-    private let new: LibrarySnapshot
+    let old: LibrarySnapshot
+    let new: LibrarySnapshot
     private let successors: [UInt32]
     /// Whether some songs have other ids.
     let hasNewIDs: Bool

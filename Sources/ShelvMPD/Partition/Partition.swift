@@ -114,11 +114,7 @@ final class Partition {
     func report(_ body: (inout Queue) -> Outcome) { apply(body(&queue)) }
 
     /// Songs have gone from the library or have come back: their entries look different, and are saved so.
-    func songsChanged(_ keys: Set<SongKey>) {
-        let ids = queue.entries.lazy.filter { keys.contains($0.key) }.map(\.id)
-        let changed = Array(ids)
-        report { $0.markChanged(changed) }
-    }
+    func songsChanged(_ keys: SongKeys) { report { $0.markChanged { keys.contains($0) } } }
 
     /// Tells the queue that an entry can be heard.
     func started(_ entry: EntryID) {

@@ -5,10 +5,17 @@ import QueueEngine
 /// The library changes, or is to be compared with the servers.
 extension Server {
     /// Puts a new library in the place of the present one.
-    /// - Parameter hasChanged: whether clients can see a difference.
-    func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
+    /// - Parameters:
+    ///   - hasChanged: whether clients can see a difference.
+    ///   - prepared: as `show` takes it.
+    func replaceLibrary(
+        _ snapshot: LibrarySnapshot,
+        _ translation: SongTranslation,
+        hasChanged: Bool,
+        _ prepared: SongReplacement? = nil
+    ) {
         active.follow(snapshot, translation)
-        show(snapshot, translation)
+        show(snapshot, translation, prepared)
         if hasChanged { raise(.database) }
     }
 

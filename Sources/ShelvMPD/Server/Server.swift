@@ -106,12 +106,12 @@ final class Server {
     // MARK: The library
 
     /// Shows clients another library.
-    func show(
-        _ snapshot: LibrarySnapshot,
-        _ translation: SongTranslation,
-        gone: [UInt32: SongTable.GoneSong] = [:]
-    ) {
-        let changed = songs.replaceLibrary(with: snapshot, translation, gone: gone)
+    /// - Parameter prepared: what was worked out of it off the core. What does not fit is not used.
+    func show(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, _ prepared: SongReplacement? = nil) {
+        let replacement = prepared.flatMap { $0.leads(to: snapshot) ? $0 : nil }
+        let changed =
+            replacement.flatMap { songs.replaceLibrary(by: $0) } ?? songs.replaceLibrary(with: snapshot, translation)
+        if let replacement { workers.submit { replacement.clear() } }
         library = snapshot
         serviceManager?.status(statusLine)
         if let shelves = shelves.follow(snapshot) { workers.submit { shelves.prepare() } }

@@ -97,12 +97,21 @@ final class MusicServer {
     }
 
     /// The server has other songs now, and clients are shown them if they see this server.
-    /// - Parameter hasChanged: whether they can see a difference.
-    func replaceLibrary(_ snapshot: LibrarySnapshot, _ translation: SongTranslation, hasChanged: Bool) {
+    func replaceLibrary(_ published: PublishedLibrary) {
+        let (snapshot, translation) = (published.library, published.translation)
         guard let server, isAttached else { return follow(snapshot, translation) }
-        if server.mounts.isEmpty { return server.replaceLibrary(snapshot, translation, hasChanged: hasChanged) }
+        if server.mounts.isEmpty {
+            let hasChanged = published.hasChanged
+            return server.replaceLibrary(snapshot, translation, hasChanged: hasChanged, published.replacement)
+        }
         follow(snapshot, translation)
-        server.wantMerge(hasNews: hasChanged)
+        server.wantMerge(hasNews: published.hasChanged)
+    }
+
+    /// What the keys of the queue stand for, if clients see this library and no other.
+    var namesOfQueue: SongNames? {
+        guard let server, isActive, server.mounts.isEmpty else { return nil }
+        return server.songs.names
     }
 
     /// The server told other lists for the shelves.

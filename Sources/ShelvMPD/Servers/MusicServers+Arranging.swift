@@ -118,27 +118,35 @@ extension MusicServers {
             }
             merged = (library, of: older?.of ?? seen)
             let translation = SongTranslation(from: seen.library, to: library)
-            let gone = seen.names.leaving(translation)
-            let isDone = await core.ask { [sources, parts] server in
-                let now = SeenLibraries(server, active, mounts)
-                guard let music = active.find(in: server),
-                    older == nil ? seen.isStill(now) : seen.showsStill(now)
-                else { return false }
-                server.arrange(
-                    music,
-                    mounts.compactMap { mount in mount.1.find(in: server).map { Mount(path: mount.0, music: $0) } },
-                    library,
-                    translation,
-                    gone: gone,
-                    isRenewed: isRenewed
-                )
-                parts?.attach(to: server, sources, isStart: false)
-                if let older, !older.of.isStill(now) { server.wantMerge(hasNews: true) }
-                return true
+            var result = Attempt.isLate
+            for attempt in 1...Self.mostAttempts where result == .isLate {
+                guard let names = await core.ask({ $0.songs.names }) else { throw Self.ended }
+                let replacement = SongReplacement(names, translation)
+                let answer = await core.ask { [sources, parts] server -> Attempt in
+                    let now = SeenLibraries(server, active, mounts)
+                    guard let music = active.find(in: server),
+                        older == nil ? seen.isStill(now) : seen.showsStill(now)
+                    else { return .isOver }
+                    // Songs are added faster than it is prepared: the core does the rest in the end.
+                    let isLast = attempt == Self.mostAttempts
+                    if !isLast, replacement?.isOutdated(for: server.songs) ?? false { return .isLate }
+                    server.arrange(
+                        music,
+                        mounts.compactMap { mount in mount.1.find(in: server).map { Mount(path: mount.0, music: $0) } },
+                        library,
+                        translation,
+                        replacement,
+                        isRenewed: isRenewed
+                    )
+                    parts?.attach(to: server, sources, isStart: false)
+                    if let older, !older.of.isStill(now) { server.wantMerge(hasNews: true) }
+                    return .isDone
+                }
+                guard let answer else { throw Self.ended }
+                result = answer
             }
-            guard let isDone else { throw Self.ended }
-            // Something was done meanwhile: once more with that.
-            if isDone { return parts }
+            // Else something was done meanwhile: once more with that.
+            if result == .isDone { return parts }
         }
         throw .failed("the libraries change all the time")
     }
@@ -165,6 +173,9 @@ extension MusicServers {
     /// How often libraries that change meanwhile are put together for one change, and how often it is tried at all.
     private static let mostMerges = 3
     private static let mostRounds = 50
+    private static let mostAttempts = 4
+
+    private enum Attempt { case isDone, isOver, isLate }
 
     /// Where the libraries that are shown together stand.
     private var mergedFile: String { "\(configuration.cacheDirectory)/library-mounted.image" }

@@ -21,7 +21,7 @@ extension MusicSource {
             server: client,
             stored: published.withLock { $0.library.info.isComplete ? $0.library : nil },
             handlers: LibrarySyncHandlers(
-                publish: { [self] snapshot in publish(snapshot, home) },
+                publish: { [self] snapshot in await publish(snapshot, home) },
                 refreshed: { [self] refresh in await refreshed(refresh, home) },
                 event: { [self] event in tell(event, home) }
             ),
@@ -32,7 +32,7 @@ extension MusicSource {
     }
 
     /// Where songs have gone is found out here, so that the core only has to follow.
-    private func publish(_ snapshot: LibrarySnapshot, _ home: MusicServer.Reference) {
+    private func publish(_ snapshot: LibrarySnapshot, _ home: MusicServer.Reference) async {
         let (former, number) = published.withLock { last in
             defer { last = (snapshot, last.number + 1) }
             return (last.library, last.number + 1)
@@ -43,7 +43,14 @@ extension MusicSource {
         // Building has used much memory that will not be needed until the next change.
         if !isPart { malloc_trim(0) }
         keepFormerURIs(of: snapshot, isNewerThan: former)
-        let new = PublishedLibrary(library: snapshot, number: number, translation: translation, hasChanged: isPart)
+        let names = await home.core.ask { home.find(in: $0)?.namesOfQueue }
+        let new = PublishedLibrary(
+            library: snapshot,
+            number: number,
+            translation: translation,
+            hasChanged: isPart,
+            replacement: names?.flatMap { SongReplacement($0, translation) }
+        )
         home.post { $0.take(new) }
     }
 

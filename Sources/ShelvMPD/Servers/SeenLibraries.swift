@@ -3,7 +3,6 @@ import Library
 /// What clients saw when a change was prepared.
 struct SeenLibraries: Sendable {
     let library: LibrarySnapshot
-    let names: SongNames
     /// Of the server that is to be active.
     let own: LibrarySnapshot?
     /// Of those that are to be mounted.
@@ -12,7 +11,6 @@ struct SeenLibraries: Sendable {
 
     init(_ server: Server, _ active: MusicServer.Reference, _ mounts: [(String, MusicServer.Reference)]) {
         library = server.library
-        names = server.songs.names
         own = active.find(in: server)?.library
         parts = mounts.compactMap { path, reference in
             reference.find(in: server).map { LibraryMerge.Part(path: path, library: $0.library) }

@@ -79,14 +79,14 @@ extension Server {
     /// - Parameters:
     ///   - snapshot: the library of them all.
     ///   - translation: where the songs that are shown now are in it.
-    ///   - gone: what is known of songs that it does not have, as far as it was looked up off the core.
+    ///   - prepared: as `show` takes it.
     ///   - isRenewed: whether what only the active server has is anew, too.
     func arrange(
         _ music: MusicServer,
         _ mounts: [Mount],
         _ snapshot: LibrarySnapshot,
         _ translation: SongTranslation,
-        gone: [UInt32: SongTable.GoneSong],
+        _ prepared: SongReplacement?,
         isRenewed: Bool
     ) {
         let (former, formerMounts) = (active, self.mounts)
@@ -99,7 +99,7 @@ extension Server {
             lists.hasFavorites = configuration.showsFavorites
             shelves = ShelfKeeper(snapshot, lists, isShown: configuration.showsShelves)
         }
-        show(snapshot, translation, gone: gone)
+        show(snapshot, translation, prepared)
         showLists()
         showStars()
         let attached = attached
