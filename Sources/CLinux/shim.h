@@ -107,15 +107,24 @@ static inline int shelv_open(const char *path, int flags, mode_t mode) { return 
 static inline int shelv_fcntl(int fd, int command, long argument) { return fcntl(fd, command, argument); }
 
 // open() with O_CREAT, which makes folders that are missing, for this user alone: whoever cleans up caches may have
-// removed them. The path must be absolute.
+// removed them. What is missing in the root is never made: a disk that is not there is no folder. The path must be absolute.
 static inline int shelv_create(const char *path, int flags, mode_t mode) {
     int fd = open(path, flags | O_CREAT, mode);
     if (fd >= 0 || errno != ENOENT) return fd;
     char folder[PATH_MAX];
     size_t length = strlen(path);
-    if (length == 0 || length >= sizeof folder) return fd;
+    if (length < 2 || length >= sizeof folder) return fd;
     memcpy(folder, path, length + 1);
-    for (char *slash = folder + 1; (slash = strchr(slash, '/')); slash++) {
+    char *top = strchr(folder + 1, '/');
+    if (!top) return fd;
+    *top = 0;
+    int isThere = access(folder, F_OK) == 0;
+    *top = '/';
+    if (!isThere) {
+        errno = ENOENT;
+        return -1;
+    }
+    for (char *slash = top + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = 0;
         if (mkdir(folder, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) return -1;
         *slash = '/';
