@@ -1,5 +1,6 @@
 import Library
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -62,6 +63,43 @@ import Testing
         #expect(after.summary(since: before) == "home: 10 songs\n")
         after.songs = 13
         #expect(after.summary(since: before) == "home: 13 songs, 3 more than before\n")
+    }
+
+    /// It waits for a number in the middle of a group.
+    @Test func theSubcommandWaitsForTheComparisonThatAnswersIt() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        #expect(try client.ask("ping") == ["OK"])
+        let core = server.core
+        let begun = Mutex(0)
+        let ended = Mutex(false)
+        core.post { server in
+            server.requestSync = { _ in
+                let number = begun.withLock { begun in
+                    begun += 1
+                    return begun
+                }
+                guard number == 2 else { return }
+                core.post { server in
+                    _ = server.timers.schedule(at: .now.advanced(by: .milliseconds(400))) { server in
+                        ended.withLock { $0 = true }
+                        server.syncEnded(server.active, didChange: true)
+                    }
+                }
+            }
+        }
+        for job in 1...2 { #expect(try client.ask("update") == ["updating_db: \(job)", "OK"]) }
+        var configuration = Configuration()
+        configuration.addresses = [.host("127.0.0.1", port: UInt16(server.port))]
+        var isFirst = true
+        try SyncProgress.follow(by: configuration, isTerminal: true) { _ in
+            guard isFirst else { return }
+            isFirst = false
+            // Its own one was the third.
+            #expect((try? client.ask("update")) == ["updating_db: 4", "OK"])
+            core.post { server in server.syncEnded(server.active, didChange: false) }
+        }
+        #expect(ended.withLock { $0 })
     }
 
     /// Against a server whose update another thread ends.

@@ -23,9 +23,10 @@ struct UpdateJobs {
             current = job
             return (job.number, true)
         }
-        // Each request has a number of its own, as in MPD. The last one is shown while all are answered at once.
-        let job = next(rescans || queued?.rescans == true)
-        queued = job
+        // Each request has a number of its own, as in MPD, where its job runs after those before. All are answered at once here,
+        // and the first one's number is shown until then: who waits for a later one waits as long as a smaller one is shown.
+        let job = next(rescans)
+        queued = Job(number: queued?.number ?? job.number, rescans: rescans || queued?.rescans == true)
         return (job.number, false)
     }
 
