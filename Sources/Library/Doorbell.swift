@@ -3,7 +3,9 @@ internal import Synchronization
 /// Wakes one waiting task; who rings never waits. A ring that nobody waits for is kept for the next wait.
 final class Doorbell: Sendable {
     private struct State {
-        /// Nil when nobody rang since the last wait.
+        /// How often it was rung.
+        var rings: UInt64 = 0
+        /// Nil when nobody rang since the last one was taken.
         var request: UpdateRequest?
         var waiter: CheckedContinuation<Void, Never>?
     }
@@ -13,16 +15,23 @@ final class Doorbell: Sendable {
     struct UpdateRequest: Sendable, Hashable {
         /// Fetch everything again, whatever the server says of changes.
         var isRescan: Bool
+        /// The last one of those that it stands for, counted from 1.
+        var number: UInt64 = 0
     }
 
     /// Any thread.
-    func ring(_ request: UpdateRequest) {
-        let waiter = state.withLock { state in
-            state.request = UpdateRequest(isRescan: request.isRescan || state.request?.isRescan == true)
+    /// - Returns: the number of this request.
+    @discardableResult
+    func ring(isRescan: Bool) -> UInt64 {
+        let (number, waiter) = state.withLock { state in
+            state.rings += 1
+            let rescans = isRescan || state.request?.isRescan == true
+            state.request = UpdateRequest(isRescan: rescans, number: state.rings)
             defer { state.waiter = nil }
-            return state.waiter
+            return (state.rings, state.waiter)
         }
         waiter?.resume()
+        return number
     }
 
     /// Takes the request that is there, if any.

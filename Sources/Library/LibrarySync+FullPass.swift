@@ -75,7 +75,7 @@ extension LibrarySync {
             starred: starred,
             successors: result.successors
         )
-        handlers.event(.finished(didChange: didChange))
+        handlers.event(.finished(didChange: didChange, through: lastRequest))
     }
 
     /// Shows a new library unless it is the former one; whether clients can see a difference.

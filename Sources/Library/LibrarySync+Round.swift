@@ -26,7 +26,7 @@ extension LibrarySync {
             let starred = try await starred()
             try await mark(library, starred)
             await tellRefreshed(request, profile, didChange: false, starred: starred, recentlyPlayed: heard.list)
-            if request != nil { handlers.event(.finished(didChange: false)) }
+            if request != nil { handlers.event(.finished(didChange: false, through: lastRequest)) }
             return
         }
         if request == nil { handlers.event(.started) }
@@ -42,7 +42,7 @@ extension LibrarySync {
                     starred: starred,
                     recentlyPlayed: heard.list
                 )
-                handlers.event(.finished(didChange: didChange))
+                handlers.event(.finished(didChange: didChange, through: lastRequest))
                 return
             case .unclear(let reason): log.info("Reading all of \(configuration.serverName): \(reason)")
             }

@@ -25,6 +25,8 @@ public actor LibrarySync {
     var roundBegan = Duration.zero
     private var profile: ServerProfile?
     private var failures = 0
+    /// The last request that was taken from the bell: a round answers it, and all before it.
+    private(set) var lastRequest: UInt64 = 0
     /// What a pass brought that could not be believed; when the next one brings the same, it is the truth.
     var unbelieved: (songs: Int, missing: Int)?
     /// How long the last full pass took.
@@ -57,14 +59,17 @@ public actor LibrarySync {
     ///
     /// Any thread; returns at once. `.started` and `.finished` or `.failed` follow.
     /// - Parameter rescan: Fetch everything again, whatever the server says of changes.
-    public nonisolated func requestUpdate(rescan: Bool = false) {
-        bell.ring(.init(isRescan: rescan))
+    /// - Returns: The number of this request, counted from 1: it is answered by the first `.finished` or `.failed` that is through it.
+    @discardableResult
+    public nonisolated func requestUpdate(rescan: Bool = false) -> UInt64 {
+        bell.ring(isRescan: rescan)
     }
 
     /// Works until the task is cancelled.
     public func run() async {
         while !Task.isCancelled {
             let request = bell.take()
+            if let request { lastRequest = request.number }
             var pause = configuration.checkInterval
             do {
                 try await update(request)
@@ -111,7 +116,7 @@ public actor LibrarySync {
         let line = "Cannot fetch the library of \(configuration.serverName): \(message); again in \(seconds) s"
         // Once is news; after that it is the same news.
         if failures == 1 { log.notice(line) } else { log.info(line) }
-        handlers.event(.failed(message: message, retryAfter: pause))
+        handlers.event(.failed(message: message, retryAfter: pause, through: lastRequest))
     }
 
     static func message(_ error: any Error) -> String {

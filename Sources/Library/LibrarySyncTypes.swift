@@ -55,10 +55,11 @@ public enum LibrarySyncEvent: Sendable, Hashable {
     /// So many songs are in; the second number is how many there are to be, if that is known.
     case progress(songs: Int, expected: Int?)
     /// The library is as the server has it. `didChange`: songs or what is known of them differ from before, not only stars,
-    /// ratings and plays.
-    case finished(didChange: Bool)
-    /// It did not work; the library is as it was, and the next attempt comes after `retryAfter`.
-    case failed(message: String, retryAfter: Duration)
+    /// ratings and plays. All requests to update up to the number `through` are answered by that; the later ones, which came
+    /// while the comparison was under way, are not. 0: none yet.
+    case finished(didChange: Bool, through: UInt64 = 0)
+    /// It did not work; the library is as it was, and the next attempt comes after `retryAfter`. `through` as above.
+    case failed(message: String, retryAfter: Duration, through: UInt64 = 0)
 }
 
 /// What a comparison with the server came to.

@@ -237,7 +237,45 @@ struct LibrarySyncTests {
         let second = await run(server, in: folder, stored: first.published.last, request: true)
         #expect(server.calls.map { $0.prefix { $0 != " " } }.filter { $0 == "search3" }.count <= 2, "the probe only")
         #expect(second.published.isEmpty)
-        #expect(second.results == [.started, .finished(didChange: false)])
+        #expect(second.results == [.started, .finished(didChange: false, through: 1)])
+    }
+
+    @Test func aRoundAnswersOnlyWhoAskedBeforeIt() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let configuration = LibrarySyncConfiguration(serverID: "id", serverName: "test", directory: folder.path)
+        let (rounds, ended) = AsyncStream<Void>.makeStream()
+        let witness = SyncWitness { witness, event in
+            guard case .finished(_, let request) = event, request == 3 else { return }
+            witness.state.withLock { $0.isOver = true }
+            ended.finish()
+        }
+        let sync = LibrarySync(
+            configuration,
+            server: server,
+            stored: nil,
+            handlers: witness.handlers,
+            environment: witness.environment
+        )
+        // The first round has begun when it asks; then two come for the next one, and one for the one after it.
+        let asked = Mutex<[UInt64]>([])
+        server.afterCall { method, _ in
+            asked.withLock { asked in
+                if method == "ping", asked.isEmpty { asked = [sync.requestUpdate(), sync.requestUpdate(rescan: true)] }
+                if method == "startScan", asked.count == 2 { asked.append(sync.requestUpdate()) }
+            }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await sync.run() }
+            group.addTask { for await _ in rounds {} }
+            await group.next()
+            group.cancelAll()
+        }
+        #expect(asked.withLock { $0 } == [1, 2, 3])
+        let ends = witness.results.compactMap { event in
+            if case .finished(_, let request) = event { request } else { nil as UInt64? }
+        }
+        #expect(ends == [0, 2, 3])
     }
 
     @Test func otherMusicFoldersAreFetchedThoughTheStampStands() async throws {
@@ -355,6 +393,6 @@ struct LibrarySyncTests {
         }
         let second = await run(server, in: folder, stored: first.published.last, request: true)
         #expect(ids(second.published.last) == expected(50))
-        #expect(second.results == [.started, .finished(didChange: true)])
+        #expect(second.results == [.started, .finished(didChange: true, through: 1)])
     }
 }

@@ -64,7 +64,7 @@ struct RefreshTests {
             request: true
         )
         #expect(readsAll(server))
-        #expect(next.results == [.started, .finished(didChange: false)])
+        #expect(next.results == [.started, .finished(didChange: false, through: 1)])
     }
 
     @Test func whatIsAddedToAnAlbumComesToo() async throws {
@@ -146,7 +146,7 @@ struct RefreshTests {
         #expect(last.song(id: "so-52").flatMap(last.played) == 1_709_337_600)
         #expect(last.song(id: "so-252").map(last.playCount) == 1)
         #expect(last.song(id: "so-2").map(last.playCount) == 1)
-        #expect(witness.results == [.started, .finished(didChange: false)])
+        #expect(witness.results == [.started, .finished(didChange: false, through: 1)])
         #expect(!readsAll(server))
         let asked = server.calls.filter { $0.hasPrefix("getAlbum ") }
         #expect(asked == ["getAlbum id=al-25", "getAlbum id=al-5"])
@@ -217,7 +217,7 @@ struct RefreshTests {
         #expect(witness.published.count == 1)
         #expect(last.song(id: "so-25").map(last.playCount) == 12)
         #expect(last.song(id: "so-25").map(last.userRating) == 0)
-        #expect(witness.results == [.started, .finished(didChange: false)])
+        #expect(witness.results == [.started, .finished(didChange: false, through: 1)])
         #expect(methods(server).filter { $0 == "getStarred2" }.count == 1)
         #expect(!readsAll(server))
         #expect(last.info.lastSync == former.info.lastSync, "what the database shows is as old as it was")

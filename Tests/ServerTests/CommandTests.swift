@@ -248,17 +248,24 @@ import Testing
         let asked = Mutex<[Bool]>([])
         let core = server.core
         #expect(try client.ask("ping") == ["OK"])
-        core.post { server in server.requestSync = { rescans in asked.withLock { $0.append(rescans) } } }
+        core.post { server in
+            server.requestSync = { rescans in
+                asked.withLock { asked in
+                    asked.append(rescans)
+                    return UInt64(asked.count)
+                }
+            }
+        }
         listener.send("idle database\n")
         for (command, job) in [("update", 1), ("update", 2), ("rescan", 3), ("update", 4)] {
             #expect(try client.ask(command) == ["updating_db: \(job)", "OK"])
         }
         #expect(asked.withLock { $0 } == [false])
-        core.post { server in server.syncEnded(server.active, didChange: false) }
+        core.post { server in server.syncEnded(server.active, didChange: false, through: 1) }
         #expect(waitUntil { asked.withLock { $0 } == [false, true] })
         // Who waits for a later number sees a smaller one, and waits on.
         #expect(try client.value("updating_db", of: "status") == "2")
-        core.post { server in server.syncEnded(server.active, didChange: false) }
+        core.post { server in server.syncEnded(server.active, didChange: false, through: 2) }
         #expect(try listener.reply() == ["changed: database", "OK"])
         #expect(try client.value("updating_db", of: "status") == nil)
         #expect(try client.ask("update") == ["updating_db: 5", "OK"])

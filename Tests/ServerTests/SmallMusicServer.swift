@@ -19,9 +19,20 @@ final class SmallMusicServer: Sendable {
         var scrobbles: [String] = []
         var playlists: [(name: String, songs: [String])] = []
         var queue: [String]?
+        /// How many of its songs it has by now.
+        var count: Int
+        var holds: [String: Hold] = [:]
     }
 
-    private let state = Mutex(State())
+    /// Requests that wait.
+    struct Hold: Sendable {
+        /// Opens when one has come.
+        let reached = TestGate()
+        /// Lets them be answered.
+        let gate = TestGate()
+    }
+
+    private let state: Mutex<State>
     private let http = Mutex<HTTPTestServer?>(nil)
     let url: String
     let songs: [Song]
@@ -38,6 +49,7 @@ final class SmallMusicServer: Sendable {
             )
         }
         self.songs = songs
+        state = Mutex(State(count: count))
         let box = Answers()
         guard let http = HTTPTestServer({ box.answer.withLock { $0 }?($0) ?? .html("", status: 503) }) else {
             return nil
@@ -52,6 +64,16 @@ final class SmallMusicServer: Sendable {
     }
 
     func stop() { http.withLock { $0 }?.stop() }
+
+    /// Has only the first of its songs, or all again.
+    func setCount(_ count: Int) { state.withLock { $0.count = count } }
+
+    /// Lets all requests of one method wait.
+    func hold(_ method: String) -> Hold {
+        let hold = Hold()
+        state.withLock { $0.holds[method] = hold }
+        return hold
+    }
 
     /// Whether it refuses everything.
     func setDown(_ isDown: Bool) { state.withLock { $0.isDown = isDown } }
@@ -103,18 +125,23 @@ final class SmallMusicServer: Sendable {
         if state.withLock({ $0.isDown }) { return .html("away", status: 503) }
         let method = request.path.split(separator: "/").last.map { $0.replacing(".view", with: "") } ?? ""
         let id = request.parameter("id") ?? request.parameter("songId") ?? ""
+        if let hold = state.withLock({ $0.holds[String(method)] }) {
+            hold.reached.open()
+            hold.gate.wait(timeout: 60_000)
+        }
+        let count = state.withLock { $0.count }
         switch method {
         case "ping", "startScan": return ok("")
         case "getOpenSubsonicExtensions":
             return ok("\"openSubsonicExtensions\":[{\"name\":\"formPost\",\"versions\":[1]}]")
         case "getMusicFolders": return ok("\"musicFolders\":{\"musicFolder\":[{\"id\":1,\"name\":\"Music\"}]}")
-        case "getScanStatus": return ok("\"scanStatus\":{\"scanning\":false,\"count\":\(songs.count)}")
+        case "getScanStatus": return ok("\"scanStatus\":{\"scanning\":false,\"count\":\(count)}")
         case "search3": return search(request)
         case "getAlbumList2":
             return ok("\"albumList2\":{\"album\":[\((request.parameter("offset") ?? "0") == "0" ? album : "")]}")
         case "getArtists": return ok("\"artists\":{\"index\":[]}")
         case "getAlbum":
-            let all = songs.indices.map { song($0 + 1) }.joined(separator: ",")
+            let all = songs.indices.prefix(count).map { song($0 + 1) }.joined(separator: ",")
             return ok("\"album\":\(album.dropLast()),\"song\":[\(all)]}")
         case "getSong":
             guard let number = Int(id), songs.indices.contains(number - 1) else { return failed(70) }
@@ -180,16 +207,17 @@ final class SmallMusicServer: Sendable {
     private func search(_ request: HTTPTestRequest) -> HTTPTestResponse {
         let offset = Int(request.parameter("songOffset") ?? "0") ?? 0
         let count = Int(request.parameter("songCount") ?? "20") ?? 20
-        let numbers = songs.indices.map { $0 + 1 }.dropFirst(offset).prefix(count)
+        let numbers = songs.indices.prefix(state.withLock { $0.count }).map { $0 + 1 }.dropFirst(offset).prefix(count)
         let artists = (request.parameter("artistCount") ?? "20") == "0" ? "" : "\"artist\":[],"
         return ok("\"searchResult3\":{\(artists)\"song\":[\(numbers.map { song($0) }.joined(separator: ","))]}")
     }
 
     private var album: String {
-        """
-        {"id":"al","name":"\(songs[0].album)","artist":"\(songs[0].artist)","songCount":\(songs.count),\
-        "duration":\(songs.count * songs[0].seconds),"created":"2026-01-01T00:00:00.000Z"}
-        """
+        let count = state.withLock { $0.count }
+        return """
+            {"id":"al","name":"\(songs[0].album)","artist":"\(songs[0].artist)","songCount":\(count),\
+            "duration":\(count * songs[0].seconds),"created":"2026-01-01T00:00:00.000Z"}
+            """
     }
 
     private func song(_ number: Int) -> String {

@@ -79,13 +79,14 @@ import Testing
                     begun += 1
                     return begun
                 }
-                guard number == 2 else { return }
+                guard number == 2 else { return UInt64(number) }
                 core.post { server in
                     _ = server.timers.schedule(at: .now.advanced(by: .milliseconds(400))) { server in
                         ended.withLock { $0 = true }
-                        server.syncEnded(server.active, didChange: true)
+                        server.syncEnded(server.active, didChange: true, through: 2)
                     }
                 }
+                return 2
             }
         }
         for job in 1...2 { #expect(try client.ask("update") == ["updating_db: \(job)", "OK"]) }
@@ -97,7 +98,7 @@ import Testing
             isFirst = false
             // Its own one was the third.
             #expect((try? client.ask("update")) == ["updating_db: 4", "OK"])
-            core.post { server in server.syncEnded(server.active, didChange: false) }
+            core.post { server in server.syncEnded(server.active, didChange: false, through: 1) }
         }
         #expect(ended.withLock { $0 })
     }
@@ -119,9 +120,10 @@ import Testing
                         server.syncReport.note(
                             succeeds ? .finished(didChange: true) : .failed(message: "away", retryAfter: .zero)
                         )
-                        server.syncEnded(server.active, didChange: true)
+                        server.syncEnded(server.active, didChange: true, through: 1)
                     }
                 }
+                return 1
             }
         }
         var configuration = Configuration()

@@ -37,11 +37,20 @@ extension Server {
     }
 
     private func askForSyncs(rescans: Bool) {
+        var isAsked = false
         for music in attached {
-            guard let requestSync = music.requestSync else { continue }
-            updates.servers.insert(music.reference.number)
-            requestSync(rescans)
+            guard let request = music.requestSync?(rescans) else { continue }
+            isAsked = true
+            updates.expect(.request(request), of: music.reference.number)
         }
+        if !isAsked { updates.expect(.request(0), of: active.reference.number) }
+    }
+
+    /// A server can be asked now. The job under way waits for that if nobody could be asked when it began.
+    func askLate(_ music: MusicServer) {
+        guard let rescans = updates.rescans, updates.isExpected(.request(0), of: music.reference.number) else { return }
+        updates.settle(.request(0), of: music.reference.number)
+        askForSyncs(rescans: rescans)
     }
 
     /// A client wants a shelf brought up to date, or all of them. What stands on the others comes from the library.
@@ -54,40 +63,58 @@ extension Server {
         case .radio: return requestUpdate(rescans: false)
         case nil, .recentlyPlayed, .frequentlyPlayed, .random, .favorites: break
         }
-        if let running = updates.running {
-            for music in attached { music.requestShelves?(shelf, false) }
-            return running
-        }
-        let job = updates.request().job
-        raise(.update)
-        var isAsked = false
+        let running = updates.running
+        let job = running ?? updates.request().job
+        if running == nil { raise(.update) }
         for music in attached where shelf != .random {
             guard let requestShelves = music.requestShelves else { continue }
-            isAsked = true
-            updates.servers.insert(music.reference.number)
-            requestShelves(shelf, true)
+            requestShelves(shelf, updates.expectShelves(of: music.reference.number))
         }
-        if !isAsked { syncEnded(active, didChange: shelf == .random) }
+        if shelf == .random { raise(.database) }
+        if running == nil { endJobIfSettled() }
         return job
     }
 
     /// A comparison with the server begins, asked for or not.
     func syncBegan(_ music: MusicServer) {
-        updates.servers.insert(music.reference.number)
-        guard updates.running == nil else { return }
-        _ = updates.request()
-        raise(.update)
+        if updates.running == nil {
+            _ = updates.request()
+            raise(.update)
+        }
+        updates.expect(.comparison, of: music.reference.number)
     }
 
     /// A comparison with the server has ended.
-    /// - Parameter didChange: whether clients can see a difference.
-    func syncEnded(_ music: MusicServer, didChange: Bool) {
-        updates.servers.remove(music.reference.number)
-        if didChange {
-            raise(.database)
-            noteNews()
-        }
-        guard updates.running != nil, updates.servers.isEmpty else { return }
+    /// - Parameters:
+    ///   - didChange: whether clients can see a difference.
+    ///   - request: the last of those that it answers; 0 if it answers none.
+    func syncEnded(_ music: MusicServer, didChange: Bool, through request: UInt64) {
+        updates.settleComparison(through: request, of: music.reference.number)
+        if didChange { tellNews() }
+        endJobIfSettled()
+    }
+
+    /// What shelves take from a server is there, or could not be had.
+    func shelvesFetched(_ music: MusicServer, _ number: UInt64, didChange: Bool) {
+        updates.settle(.shelves(number), of: music.reference.number)
+        if didChange { tellNews() }
+        endJobIfSettled()
+    }
+
+    /// Nothing more comes of the comparisons with a server.
+    func forgetSync(_ music: MusicServer) {
+        updates.settleAll(of: music.reference.number)
+        endJobIfSettled()
+    }
+
+    private func tellNews() {
+        raise(.database)
+        noteNews()
+    }
+
+    /// Ends the job under way if nothing is waited for any more.
+    private func endJobIfSettled() {
+        guard updates.running != nil, updates.isSettled else { return }
         let jobs = updates.end()
         if jobs.ended?.rescans == true { raise(.database) }
         // Those who asked meanwhile are answered by all.

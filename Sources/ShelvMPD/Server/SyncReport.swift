@@ -28,7 +28,7 @@ struct SyncReport: Sendable, Equatable {
             fetched = songs
             self.expected = expected
         case .finished: self = SyncReport()
-        case .failed(let message, _): self = SyncReport(state: .failed, message: message)
+        case .failed(let message, _, _): self = SyncReport(state: .failed, message: message)
         }
     }
 }

@@ -61,9 +61,10 @@ final class MusicServer {
     /// Asks the server for songs that go with one.
     var askSimilar: SimilarSongs.Ask?
     /// Starts a comparison with the server; nil while nobody syncs.
-    var requestSync: (@Sendable (_ rescan: Bool) -> Void)?
-    /// Fetches what a shelf, or all of them, take from the server, for an update job or beside one.
-    var requestShelves: (@Sendable (_ shelf: Shelf?, _ isJob: Bool) -> Void)?
+    /// Returns the number of the request, which `syncEnded` refers to.
+    var requestSync: (@Sendable (_ rescan: Bool) -> UInt64)?
+    /// Fetches what a shelf, or all of them, take from the server; `shelvesFetched` tells the end by the same number.
+    var requestShelves: (@Sendable (_ shelf: Shelf?, _ number: UInt64) -> Void)?
     /// What it told for the shelves.
     var lists = ShelfLists()
     /// How the comparison with the server stands.
@@ -128,16 +129,29 @@ final class MusicServer {
     }
 
     /// A comparison with the server has ended.
-    /// - Parameter didChange: whether clients can see a difference.
-    func syncEnded(didChange: Bool) {
-        if isAttached { server?.syncEnded(self, didChange: didChange) }
+    /// - Parameters:
+    ///   - didChange: whether clients can see a difference.
+    ///   - request: the last of those that it answers; 0 if it answers none.
+    func syncEnded(didChange: Bool, through request: UInt64) {
+        if isAttached { server?.syncEnded(self, didChange: didChange, through: request) }
+    }
+
+    /// What a shelf takes from the server is there, or could not be had.
+    func shelvesFetched(_ number: UInt64, didChange: Bool) {
+        if isAttached { server?.shelvesFetched(self, number, didChange: didChange) }
+    }
+
+    /// Comparisons can be asked for from now on.
+    func syncBecomesPossible(_ request: @escaping @Sendable (_ rescan: Bool) -> UInt64) {
+        requestSync = request
+        if isAttached { server?.askLate(self) }
     }
 
     /// Nobody compares any more.
     func syncStopped() {
         requestSync = nil
         requestShelves = nil
-        server?.syncEnded(self, didChange: false)
+        server?.forgetSync(self)
         if syncReport.state == .syncing { syncReport = SyncReport() }
     }
 

@@ -8,11 +8,11 @@ import Synchronization
 extension MusicSource {
     /// Answers what clients ask for, one after the other, until the task is cancelled.
     func answerShelfRequests(_ home: MusicServer.Reference) async {
-        let (requests, source) = AsyncStream.makeStream(of: (shelf: Shelf?, isJob: Bool).self)
-        home.post { $0.requestShelves = { source.yield((shelf: $0, isJob: $1)) } }
+        let (requests, source) = AsyncStream.makeStream(of: (shelf: Shelf?, number: UInt64).self)
+        home.post { $0.requestShelves = { source.yield((shelf: $0, number: $1)) } }
         for await request in requests {
             let didChange = await refreshShelves(request.shelf, home)
-            if request.isJob { home.post { $0.syncEnded(didChange: didChange) } }
+            home.post { $0.shelvesFetched(request.number, didChange: didChange) }
         }
     }
 

@@ -27,7 +27,7 @@ extension MusicSource {
             ),
             log: log
         )
-        home.post { $0.requestSync = { rescans in sync.requestUpdate(rescan: rescans) } }
+        home.post { $0.syncBecomesPossible { rescans in sync.requestUpdate(rescan: rescans) } }
         return sync
     }
 
@@ -83,8 +83,9 @@ extension MusicSource {
         case .progress(let songs, let expected):
             guard milestones.withLock({ $0.isDue(songs: songs, expected: expected) }) else { return }
             log.info("\(client.server.name): \(songs) songs\(expected.map { " of \($0)" } ?? "") fetched")
-        case .finished(let didChange): home.post { $0.syncEnded(didChange: didChange) }
-        case .failed: home.post { $0.syncEnded(didChange: false) }
+        case .finished(let didChange, let request):
+            home.post { $0.syncEnded(didChange: didChange, through: request) }
+        case .failed(_, _, let request): home.post { $0.syncEnded(didChange: false, through: request) }
         }
     }
 

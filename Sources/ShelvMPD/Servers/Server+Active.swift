@@ -57,13 +57,13 @@ extension Server {
     }
 
     /// Starts a comparison with the server; nil while nobody syncs.
-    var requestSync: (@Sendable (_ rescan: Bool) -> Void)? {
+    var requestSync: (@Sendable (_ rescan: Bool) -> UInt64)? {
         get { active.requestSync }
         set { active.requestSync = newValue }
     }
 
     /// Fetches what a shelf, or all of them, take from the server.
-    var requestShelves: (@Sendable (_ shelf: Shelf?, _ isJob: Bool) -> Void)? {
+    var requestShelves: (@Sendable (_ shelf: Shelf?, _ number: UInt64) -> Void)? {
         get { active.requestShelves }
         set { active.requestShelves = newValue }
     }

@@ -104,7 +104,7 @@ extension Server {
         showStars()
         let attached = attached
         for music in [former] + formerMounts.map(\.music) where !attached.contains(where: { $0 === music }) {
-            syncEnded(music, didChange: false)
+            forgetSync(music)
         }
         let isSame = formerMounts.elementsEqual(mounts) { $0.path == $1.path && $0.music === $1.music }
         if isRenewed { raise([.database, .storedPlaylist, .sticker]) }
