@@ -73,6 +73,34 @@ struct SwitchingTests {
         await server.end()
     }
 
+    /// Nothing else changes afterwards that would be a reason to put them together.
+    @Test func aMergeThatFailsIsTriedAgain() async throws {
+        let remotes = try ["Anna", "Bert"].map { try #require(SmallMusicServer($0)) }
+        remotes[1].setCount(5)
+        let blocks = zip(["Anna", "Bert"], remotes).map { SwitchingServer.block($0, $1.url) }
+        let server = try await SwitchingServer(blocks, remotes)
+        let client = try server.client()
+        try #require(Self.shows(client, "Anna"), "\(server.log)")
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        // An image cannot take the place of a folder that is not empty.
+        let image = server.folder.path("cache/library-mounted.image")
+        unsafe unlink(image)
+        server.folder.write("cache/library-mounted.image/x", "")
+        remotes[1].setCount(6)
+        #expect(try client.ask("update").last == "OK")
+        #expect(waitUntil { server.log.contains("cannot be put together") }, "\(server.log)")
+        #expect(waitUntil { (try? client.value("updating_db", of: "status")) == .some(nil) }, "\(server.log)")
+        let listener = try server.client()
+        listener.send("idle database\n")
+        #expect(try client.ask("listall").contains("file: b/Same/Place/6.wav") == false)
+        unsafe unlink("\(image)/x")
+        unsafe rmdir(image)
+        #expect(try listener.reply() == ["changed: database", "OK"])
+        #expect(try client.ask("listall").contains("file: b/Same/Place/6.wav"), "\(server.log)")
+        await server.end()
+    }
+
     @Test func aReloadGoesOnAfterABlockThatCannotBeUsed() async throws {
         let (server, remotes, client) = try await Self.start(["Anna", "Bert", "Carl"])
         let noPassword = "password_file \"/nonexistent/secret\""

@@ -112,9 +112,9 @@ extension Server {
         noteNews()
     }
 
-    /// Ends the job under way if nothing is waited for any more.
-    private func endJobIfSettled() {
-        guard updates.running != nil, updates.isSettled else { return }
+    /// Ends the job under way if nothing is waited for any more, and clients see what it came to.
+    func endJobIfSettled() {
+        guard updates.running != nil, updates.isSettled, !isMergeAwaited else { return }
         let jobs = updates.end()
         if jobs.ended?.rescans == true { raise(.database) }
         // Those who asked meanwhile are answered by all.

@@ -7,9 +7,21 @@ struct ConfiguredServers {
     fileprivate var all: [MusicServer]
     fileprivate var active: MusicServer
     fileprivate var mounts: [Mount]
-    /// Whether the libraries are to be put together anew, and whether clients will see a difference.
-    fileprivate var isMergeWanted = false
-    fileprivate var mergeHasNews = false
+    fileprivate var merge = Merge()
+
+    /// Putting the libraries together anew.
+    fileprivate struct Merge {
+        /// Whether it has been asked for, and has not begun.
+        var isWanted = false
+        /// Whether clients do not see yet what it is wanted for.
+        var isPending = false
+        /// Whether clients will see a difference.
+        var hasNews = false
+        /// How often it has failed since clients saw the libraries as they are.
+        var failures = 0
+        /// When it is tried again; nil unless it has failed.
+        var retry: TimerQueue.ID?
+    }
 
     /// - Parameters:
     ///   - music: in the order of the configuration; none where there is only a library.
@@ -109,27 +121,50 @@ extension Server {
         let isSame = formerMounts.elementsEqual(mounts) { $0.path == $1.path && $0.music === $1.music }
         if isRenewed { raise([.database, .storedPlaylist, .sticker]) }
         if !isSame { raise([.database, .mount, .sticker]) }
-        if configured.mergeHasNews { raise(.database) }
-        configured.mergeHasNews = false
+        if configured.merge.hasNews { raise(.database) }
+        if let retry = configured.merge.retry { timers.cancel(retry) }
+        configured.merge = ConfiguredServers.Merge(isWanted: configured.merge.isWanted)
+        endJobIfSettled()
     }
 
     /// The library of one of several attached servers is another one: they are to be put together anew.
     /// - Parameter hasNews: whether clients can see a difference then.
     func wantMerge(hasNews: Bool) {
-        if hasNews { configured.mergeHasNews = true }
-        guard !configured.isMergeWanted else { return }
-        configured.isMergeWanted = true
-        changeServers?(.merge) { [log] result in
-            if case .failure(let error) = result { log.error("The libraries cannot be put together: \(error)") }
+        configured.merge.isPending = true
+        if hasNews { configured.merge.hasNews = true }
+        guard !configured.merge.isWanted, let changeServers else { return }
+        configured.merge.isWanted = true
+        changeServers(.merge) { [core] result in
+            if case .failure(let error) = result { core.post { $0.mergeFailed(error) } }
         }
     }
 
     /// They are about to be put together as they are now.
-    func mergeBegins() { configured.isMergeWanted = false }
+    func mergeBegins() { configured.merge.isWanted = false }
+
+    /// Clients see the libraries as they were. It is tried again, later each time, whether a library changes or not.
+    private func mergeFailed(_ error: ServerChangeError) {
+        configured.merge.isWanted = false
+        // Something else that was done meanwhile may have put them together.
+        guard configured.merge.isPending, configured.merge.retry == nil else { return }
+        let delay = Duration.seconds(min(300, 1 << Int64(min(configured.merge.failures, 10))))
+        configured.merge.failures += 1
+        let line = "The libraries cannot be put together: \(error); again in \(delay.components.seconds) s"
+        // Once is news; after that it is the same news.
+        if configured.merge.failures == 1 { log.error(line) } else { log.info(line) }
+        configured.merge.retry = timers.schedule(at: .now.advanced(by: delay)) { server in
+            server.configured.merge.retry = nil
+            server.wantMerge(hasNews: false)
+        }
+        endJobIfSettled()
+    }
+
+    /// Whether clients will soon see what the libraries have. One that fails is not waited for.
+    var isMergeAwaited: Bool { configured.merge.isPending && configured.merge.failures == 0 && changeServers != nil }
 
     /// Clients will see a difference once the libraries are put together, if they are to be.
     func noteNews() {
-        if configured.isMergeWanted { configured.mergeHasNews = true }
+        if configured.merge.isPending { configured.merge.hasNews = true }
     }
 
     /// Puts what the attached servers told on the shelves.
