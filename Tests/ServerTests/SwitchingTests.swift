@@ -320,6 +320,37 @@ struct SwitchingTests {
         #expect(try Self.files(client) == records.map(\.uri))
     }
 
+    /// The end of the job comes while the library is on its way round by a worker.
+    @Test func aLibraryThatIsTranslatedAnewIsToldWhenItIsThere() throws {
+        let server = try TestServer([SongRecord(songID: "1", uri: "1")])
+        let (client, listener, gate) = (try server.client(), try server.client(), TestGate())
+        defer { gate.open() }
+        func library(_ songs: Int) throws -> LibrarySnapshot {
+            var builder = LibraryBuilder()
+            for song in 1...songs { builder.add(SongRecord(songID: "\(song)", uri: "\(song)")) }
+            return try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
+        }
+        let (other, new) = (try library(2), try library(3))
+        #expect(try client.ask("update") == ["updating_db: 1", "OK"])
+        listener.send("idle database\n")
+        server.core.post { server in
+            for _ in 0..<2 { server.workers.submit { gate.wait(timeout: 60_000) } }
+            let translation = SongTranslation(from: other, to: new)
+            server.active.take(
+                PublishedLibrary(library: new, number: 1, translation: translation, hasChanged: false)
+            )
+            server.syncEnded(server.active, didChange: true, through: 0)
+        }
+        #expect(try listener.reply() == ["changed: database", "OK"])
+        listener.send("idle database\n")
+        #expect(try client.value("songs", of: "stats") == "1")
+        #expect(try client.value("updating_db", of: "status") == "1")
+        gate.open()
+        #expect(try listener.reply() == ["changed: database", "OK"])
+        #expect(try client.value("songs", of: "stats") == "3")
+        #expect(waitUntil { (try? client.value("updating_db", of: "status")) == .some(nil) })
+    }
+
     @Test func anAddInTheMiddleOfASwitchTakesNoSongsOfAnotherServer() throws {
         let records = (0..<20_000).map { SongRecord(songID: "\($0)", uri: "\(100_000 + $0).flac") }
         let server = try TestServer(records)

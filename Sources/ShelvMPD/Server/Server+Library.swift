@@ -101,6 +101,19 @@ extension Server {
         endJobIfSettled()
     }
 
+    /// Clients will see a library of a server a little later: the job under way does not end before.
+    func libraryIsOnItsWay(_ music: MusicServer, _ number: UInt64) {
+        if updates.running != nil { updates.expect(.library(number), of: music.reference.number) }
+    }
+
+    /// That library is there.
+    /// - Parameter take: shows it to clients, or sends it on its way again.
+    func libraryArrives(_ music: MusicServer, _ number: UInt64, take: () -> Void) {
+        updates.settle(.library(number), of: music.reference.number)
+        take()
+        endJobIfSettled()
+    }
+
     /// Nothing more comes of the comparisons with a server.
     func forgetSync(_ music: MusicServer) {
         updates.settleAll(of: music.reference.number)

@@ -14,6 +14,8 @@ struct UpdateJobs {
         case request(UInt64)
         /// What a shelf takes from the server; each fetch has a number of its own.
         case shelves(UInt64)
+        /// A library, by its number, that clients do not see yet.
+        case library(UInt64)
     }
 
     private struct Expectation: Hashable {
@@ -77,7 +79,7 @@ struct UpdateJobs {
             switch expectation.what {
             case .comparison: return false
             case .request(let number): return number > request
-            case .shelves: return true
+            case .shelves, .library: return true
             }
         }
     }

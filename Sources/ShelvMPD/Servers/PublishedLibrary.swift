@@ -41,6 +41,7 @@ extension MusicServer {
             publishedNumber = published.number
             return replaceLibrary(published)
         }
+        if isAttached { server?.libraryIsOnItsWay(self, published.number) }
         server?.workers.submit { [reference] in
             let translation =
                 isRight ? published.translation : SongTranslation(from: former, to: published.library)
@@ -53,7 +54,9 @@ extension MusicServer {
                 replacement: names.flatMap { SongReplacement($0, translation) },
                 attempts: published.attempts + 1
             )
-            reference.post { $0.take(again) }
+            reference.post { music in
+                music.server?.libraryArrives(music, again.number) { music.take(again) }
+            }
         }
     }
 }
