@@ -17,6 +17,8 @@ public struct LibraryMerge: Sendable {
         public var snapshot: LibrarySnapshot
         /// Songs of the first library that are hidden: another one's folder stands in their place.
         public var hidden: Int
+        /// Songs that have no place: their URI is too long below the folder, or another song's.
+        public var lost: Int
     }
 
     private let main: LibrarySnapshot
@@ -40,11 +42,11 @@ public struct LibraryMerge: Sendable {
     @concurrent
     public func build(file: String?) async throws -> Result {
         var builder = LibraryBuilder()
-        var hidden = 0
+        var (hidden, lost) = (0, 0)
         for place in 0..<main.songCount {
             if place % 4096 == 0 { try Task.checkCancellation() }
             let record = main.record(SongIndex(place))
-            if isHidden(record.uri) { hidden += 1 } else { builder.add(record) }
+            if isHidden(record.uri) { hidden += 1 } else if !builder.add(record) { lost += 1 }
         }
         for (uri, song) in main.formerURIs
         where !isHidden(uri) && !isHidden(String(decoding: main.uri(song), as: UTF8.self)) {
@@ -69,7 +71,7 @@ public struct LibraryMerge: Sendable {
                 record.albumID = record.albumID.map { prefix + $0 }
                 record.artistID = record.artistID.map { prefix + $0 }
                 record.coverArt = record.coverArt.map { prefix + $0 }
-                builder.add(record)
+                if !builder.add(record) { lost += 1 }
             }
             for (uri, song) in library.formerURIs {
                 builder.addAlias(uri: "\(part.path)/\(uri)", songID: prefix + library.songID(song))
@@ -81,7 +83,7 @@ public struct LibraryMerge: Sendable {
         info.syncState[Self.stampKey] = stamp
         MountedServer.write(mounts, to: &info)
         let snapshot = try await (consume builder).buildInParallel(info: info, file: file)
-        return Result(snapshot: snapshot, hidden: hidden)
+        return Result(snapshot: snapshot, hidden: hidden, lost: lost)
     }
 
     /// Whether a folder of another library stands where the first one has this.

@@ -95,6 +95,18 @@ struct LibraryMergeTests {
         #expect(loose.hidden == 1 && loose.snapshot.directory(path: "Alphabet.mp3") != nil)
     }
 
+    @Test func songsWithoutAPlaceAreCounted() async throws {
+        let main = try LibraryFixture.snapshot()
+        // As long as a URI may be, and with the folder in front longer.
+        let long = Array(repeating: "x", count: 4000).joined()
+        let second = try other([SongRecord(songID: "x", uri: long), SongRecord(songID: "y", uri: "y")], "s2")
+        try #require(second.songCount == 2)
+        let result = try await LibraryMerge(main, [.init(path: "b", library: second)]).build(file: nil)
+        #expect(result.lost == 1 && result.snapshot.songCount == main.songCount + 1)
+        let none = try await LibraryMerge(main, [.init(path: "b", library: main)]).build(file: nil)
+        #expect(none.lost == 0)
+    }
+
     @Test func anImageIsFoundAgainUnlessSomethingHasChanged() async throws {
         let file = "/tmp/shelvmpd-merge-\(getpid())"
         defer { _ = unsafe unlink(file) }

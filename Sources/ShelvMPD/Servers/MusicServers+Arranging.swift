@@ -162,6 +162,9 @@ extension MusicServers {
         if result.hidden > 0 {
             log.notice("\(result.hidden) songs of the active server are hidden by folders of mounted ones")
         }
+        if result.lost > 0 {
+            log.error("\(result.lost) songs have no usable URI in the library of several servers")
+        }
         return result.snapshot
     }
 
