@@ -57,6 +57,30 @@ import Testing
         #expect(done.withLock { $0 } == ["present", "silent"])
     }
 
+    @Test func whoHasEndedSendingHasHisTurnThoughOthersKeepComing() {
+        let (pool, gate) = heldPool()
+        defer { pool.shutdown() }
+        let done = Mutex((others: 0, isServed: false))
+        let (silent, present, last) = (Asker(), Asker(), TestGate())
+        pool.submit(for: silent) {
+            done.withLock { $0.isServed = true }
+            last.open()
+        }
+        // Always the next one before the last one is done.
+        @Sendable func comeAgain() {
+            let (others, isServed) = done.withLock { done in
+                done.others += 1
+                return done
+            }
+            if !isServed, others < 2000 { pool.submit(for: present) { comeAgain() } }
+        }
+        for _ in 0..<2 { pool.submit(for: present) { comeAgain() } }
+        silent.fallSilent()
+        gate.open()
+        last.wait(timeout: 20_000)
+        #expect(done.withLock { $0.isServed && $0.others < 100 }, "\(done.withLock { $0 })")
+    }
+
     /// A thousand clients ask for what takes long and are gone: nothing of it is left, and who stays gets an answer.
     @Test func aThousandClientsThatAskAndLeaveLeaveNothingToDo() throws {
         let server = try TestServer((0..<3000).map { SongRecord(songID: "\($0)", uri: "Folder/\($0).flac") })

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A few threads for work that would hold the core too long: scans of the library, sorting, big listings.
 ///
-/// Jobs start in order of arrival, those of clients that have ended sending behind all others; those of clients that have
-/// gone do not start. Each gets only `Sendable` values, so nothing here can touch core state.
+/// Jobs start in order of arrival, those of clients that have ended sending behind the others, but for one now and then; those
+/// of clients that have gone do not start. Each gets only `Sendable` values, so nothing here can touch core state.
 final class WorkerPool: Sendable {
     private struct Job {
         let asker: Asker?
@@ -17,6 +17,8 @@ final class WorkerPool: Sendable {
         var jobs = WaitingLine<Job>()
         /// Of clients that have ended sending: whoever opens connections, asks and leaves must not make others wait.
         var later = WaitingLine<Job>()
+        /// How many others were begun while one of those waited.
+        var overtakings = 0
         /// Clients that have gone since jobs were cleared away.
         var departures = 0
         var isStopped = false
@@ -24,17 +26,29 @@ final class WorkerPool: Sendable {
         var waiting: Int { jobs.count + later.count }
 
         mutating func next() -> Job? {
+            if overtakings >= WorkerPool.mostOvertakings, let job = nextLater() { return job }
             while let job = jobs.next() {
                 if job.isOver { continue }
-                guard job.asker?.hasSaidAll == true else { return job }
+                guard job.asker?.hasSaidAll == true else {
+                    overtakings = later.count == 0 ? 0 : overtakings + 1
+                    return job
+                }
                 later.append(job)
             }
-            repeat {
-                guard let job = later.next() else { return nil }
+            return nextLater()
+        }
+
+        private mutating func nextLater() -> Job? {
+            overtakings = 0
+            while let job = later.next() {
                 if !job.isOver { return job }
-            } while true
+            }
+            return nil
         }
     }
+
+    /// So many jobs of clients that go on sending come before one of those that have ended.
+    private static let mostOvertakings = 16
 
     private let state = Mutex(State())
     private let available: Semaphore
