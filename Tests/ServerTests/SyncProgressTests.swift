@@ -45,6 +45,24 @@ import Testing
         #expect(SyncProgress(reply: lines.split(separator: "\n").map { Array($0.utf8) }) == all[0])
     }
 
+    @Test func allBarsFitInOneRow() {
+        func progress(_ server: String) -> SyncProgress {
+            let lines = ["server: \(server)", "state: syncing", "fetched: 500", "expected: 1000"]
+            return SyncProgress(reply: lines.map { Array($0.utf8) })
+        }
+        let two = [progress("first"), progress("second")]
+        let whole = SyncProgress.line(of: two, columns: 200)
+        #expect(whole == two.map(\.bar).joined(separator: "  "))
+        #expect(SyncProgress.line(of: two, columns: whole.count + 1) == whole)
+        for columns in 0...whole.count {
+            #expect(SyncProgress.line(of: two, columns: columns).count <= max(0, columns - 1))
+        }
+        #expect(SyncProgress.line(of: two, columns: 90).contains("[#####.....]  500 of 1000 songs"))
+        #expect(SyncProgress.line(of: two, columns: 70) == "first  500 of 1000 songs  second  500 of 1000 songs")
+        // Wide letters.
+        #expect(SyncProgress.line(of: [progress("音楽")], columns: 8) == "音楽  5")
+    }
+
     @Test func theLogTellsEveryTenth() {
         var milestones = SyncMilestones()
         let due = stride(from: 500, through: 100_000, by: 500).filter { milestones.isDue(songs: $0, expected: 100_000) }

@@ -5,9 +5,13 @@ extension Subcommand {
         usage: ["[--config FILE]"],
         summary: "let the running server update its library, and show how far it is"
     ) { call in
-        try SyncProgress.follow(by: try call.configuration(), isTerminal: call.console.hasScreen) {
-            call.console.write($0)
-        }
+        let console = call.console
+        try SyncProgress.follow(
+            by: try call.configuration(),
+            isTerminal: console.hasScreen,
+            columns: console.columns,
+            write: console.write
+        )
         return .success
     }
 }

@@ -45,11 +45,13 @@ struct SyncProgress: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - isTerminal: whether a line can be drawn over; else a line is written when a tenth more is done.
+    ///   - columns: how long a line can be at the moment that is drawn over.
     ///   - write: takes the text to show.
     /// - Throws: `ServerConnectionError`: no server, no permission, or why the update failed.
     static func follow(
         by configuration: Configuration,
         isTerminal: Bool,
+        columns: () -> Int = { 80 },
         write: (String) -> Void
     ) throws(ServerConnectionError) {
         let connection = try ServerConnection(configuration, allowing: [.read, .control])
@@ -62,8 +64,8 @@ struct SyncProgress: Sendable, Equatable {
             if running == job || isAhead(running, of: job) {
                 let busy = now.filter { $0.state == "syncing" }
                 if isTerminal {
-                    let bars = (busy.isEmpty ? Array(now.prefix(1)) : busy).map(\.bar)
-                    write("\r\(bars.joined(separator: "  "))\u{1B}[K")
+                    let row = line(of: busy.isEmpty ? Array(now.prefix(1)) : busy, columns: columns())
+                    write("\r\(row)\u{1B}[K")
                 } else {
                     for one in busy where one.fetched > 0 {
                         let isDue = milestones[one.server, default: SyncMilestones()].isDue(
@@ -104,14 +106,36 @@ struct SyncProgress: Sendable, Equatable {
     }
 
     /// `home  [##########··········]  5,000 of 10,000 songs`
-    var bar: String {
+    var bar: String { bar(width: 30) }
+
+    /// - Parameter width: of the bar alone; 0 for none.
+    private func bar(width: Int) -> String {
         guard let expected, expected > 0 else {
             return fetched > 0 ? "\(server)  \(fetched) songs" : "\(server)  asking the server"
         }
-        let width = 30
+        if width <= 0 { return "\(server)  \(fetched) of \(expected) songs" }
         let filled = min(width, fetched * width / expected)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         return "\(server)  [\(bar)]  \(fetched) of \(expected) songs"
+    }
+
+    /// All of them in one line, with shorter bars or none where they would not fit, and without the end where nothing helps: a
+    /// line that goes on in the next row cannot be drawn over.
+    /// - Parameter columns: of the terminal; the last one stays free.
+    static func line(of all: [SyncProgress], columns: Int) -> String {
+        let room = max(0, columns - 1)
+        var line = ""
+        for width in [30, 20, 10, 0] {
+            line = all.map { $0.bar(width: width) }.joined(separator: "  ")
+            if self.columns(of: line) <= room { return line }
+        }
+        while self.columns(of: line) > room { line.removeLast() }
+        return line
+    }
+
+    /// How many columns a terminal takes for a text at most.
+    private static func columns(of text: String) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 ? 1 : 2) }
     }
 
     /// `home: 10,000 songs, 3 more than before`

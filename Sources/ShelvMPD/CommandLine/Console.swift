@@ -14,6 +14,8 @@ struct Console: Sendable {
     var hasKeyboard: Bool
     /// Whether what is written can be written over.
     var hasScreen: Bool
+    /// How many columns the screen has at the moment.
+    var columns: @Sendable () -> Int = { 80 }
 
     /// Asks a question; nil when there is nobody who answers.
     /// - Parameter proposal: what an empty answer means.
@@ -58,7 +60,8 @@ struct Console: Sendable {
             read: { StandardStreams.readLine() },
             hidden: { StandardStreams.hidden($0) },
             hasKeyboard: isatty(0) == 1,
-            hasScreen: isatty(1) == 1
+            hasScreen: isatty(1) == 1,
+            columns: { StandardStreams.columns() ?? 80 }
         )
     }
 }
@@ -73,6 +76,13 @@ enum StandardStreams {
             guard count > 0 else { return }
             rest.removeFirst(count)
         }
+    }
+
+    /// How wide the terminal of standard output is; nil where there is none that tells.
+    fileprivate static func columns() -> Int? {
+        var size = winsize()
+        guard unsafe ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
     }
 
     /// Byte by byte, so that nothing is taken that belongs to who reads afterwards.
