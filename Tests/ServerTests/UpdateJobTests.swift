@@ -109,4 +109,18 @@ struct UpdateJobTests {
         let ended = jobs.end().ended
         #expect(last == 3 && ended?.number == 1 && jobs.running == 3)
     }
+
+    @Test(.timeLimit(.minutes(1))) func whoAsksTheCoreAfterItsEndGetsNothing() async throws {
+        let core: Core
+        do {
+            let server = try TestServer()
+            _ = try server.client().ask("ping")
+            core = server.core
+            let answer = await core.ask { $0.musicServers.count }
+            #expect(answer == 1)
+            withExtendedLifetime(server) {}
+        }
+        let answer = await core.ask { $0.musicServers.count }
+        #expect(answer == nil && !Task.isCancelled)
+    }
 }

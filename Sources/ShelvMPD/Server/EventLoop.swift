@@ -28,6 +28,8 @@ final class EventLoop: SerialExecutor {
         var work: [Work] = []
         var isSignalled = false
         var isStopped = false
+        /// Whether nobody carries out calls any more.
+        var hasEnded = false
     }
 
     /// How long the sockets of one turn may take together.
@@ -79,7 +81,8 @@ final class EventLoop: SerialExecutor {
 
     // MARK: Work from anywhere
 
-    /// Runs `body` on the loop's thread, after everything posted before. Any thread.
+    /// Runs `body` on the loop's thread, after everything posted before. Once the loop has ended it is let go of instead. Any
+    /// thread.
     func post(_ body: @escaping @Sendable () -> Void) {
         add(.call(body))
     }
@@ -97,6 +100,7 @@ final class EventLoop: SerialExecutor {
     private func add(_ work: consuming Work) {
         let work = work
         let mustSignal = inbox.withLock { inbox in
+            if inbox.hasEnded, case .call = work { return false }
             inbox.work.append(work)
             if inbox.isSignalled { return false }
             inbox.isSignalled = true
@@ -108,6 +112,18 @@ final class EventLoop: SerialExecutor {
     private func signal() {
         var one: UInt64 = 1
         _ = unsafe write(wake, &one, 8)
+    }
+
+    /// Lets go of the calls that nobody will carry out.
+    private func letGo() {
+        let rest = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            let rest = inbox.work
+            inbox.work = rest.filter { if case .job = $0 { true } else { false } }
+            return rest
+        }
+        // Who is told by that may post something: not under the lock.
+        withExtendedLifetime(rest) {}
     }
 
     // MARK: Isolation
@@ -169,7 +185,7 @@ final class EventLoop: SerialExecutor {
             }
             first = handled < ready ? (first + handled) % ready : 0
             owner.loopTurnEnded()
-            if isStopped { return }
+            if isStopped { return letGo() }
         }
     }
 }
