@@ -30,6 +30,8 @@ final class CachedSong: Sendable {
 
     /// Whether all bytes are there.
     var isComplete: Bool { file.isComplete }
+    /// Whether all bytes are there, as the server tells.
+    fileprivate var isWhole: Bool { file.isComplete && !file.monitor.withLock { $0.isTotalGuessed } }
 
     /// Lets the fetcher bring bytes for one more. To be followed by its `plan`.
     fileprivate func add(
@@ -77,6 +79,7 @@ public final class AudioCache: Sendable {
     private let keeper: WorkerThread
     private let log: Log
     private let patienceWhenFailing: Duration
+    private let patienceAtEarlyEnds: Duration
     private let songs = Mutex<[String: CachedSong]>([:])
     /// Most bytes that files may take which nobody plays or will play soon.
     private let limit: Int64
@@ -90,13 +93,16 @@ public final class AudioCache: Sendable {
     ///   - limit: bytes that all files may take; those that are played or come soon stay also beyond it.
     ///   - transport: brings the bytes of songs; best one that serves nothing else.
     ///   - patienceWhenFailing: so long a server may fail at one song, well otherwise, until that song is given up.
+    ///   - patienceAtEarlyEnds: so long a player waits at a place where the server always ends a song, until that is thought
+    ///     to be its end, or the rest to be lost. Only where nothing but one answer's head tells of more.
     /// - Throws: `PlayerError` when there can't be one.
     public init(
         directory: String,
         limit: Int64 = .max,
         transport: any HTTPTransport,
         log: Log,
-        patienceWhenFailing: Duration = .seconds(15)
+        patienceWhenFailing: Duration = .seconds(15),
+        patienceAtEarlyEnds: Duration = .seconds(60)
     ) throws(PlayerError) {
         try CacheFiles.makeDirectory(directory)
         self.limit = limit
@@ -104,6 +110,7 @@ public final class AudioCache: Sendable {
         self.transport = transport
         self.log = log
         self.patienceWhenFailing = patienceWhenFailing
+        self.patienceAtEarlyEnds = patienceAtEarlyEnds
         timer = WorkerThread(name: "fetch-timer")
         keeper = WorkerThread(name: "cache")
         keeper.after { [weak self] in self?.makeRoom() }
@@ -179,7 +186,7 @@ public final class AudioCache: Sendable {
             // Opened again meanwhile: the note is written when that one closes.
             guard song.isUnused, songs.withLock({ $0[song.key] === song }) else { return }
             // Who opens it while this is written gets this one, and not a second one of the same file.
-            if !song.isComplete { CacheFiles.writeMap(of: song.fetcher, path: path(song.key, "map")) }
+            if !song.isWhole { CacheFiles.writeMap(of: song.fetcher, path: path(song.key, "map")) }
             for kind in ["part", "audio"] { CacheFiles.touch(path(song.key, kind)) }
             songs.withLock { songs in
                 if song.isUnused, songs[song.key] === song { songs[song.key] = nil }
@@ -219,10 +226,12 @@ public final class AudioCache: Sendable {
             file: file,
             validators: note.validators,
             isTotalCertain: note.isTotalCertain,
+            catalogSize: source.size,
             transport: transport,
             worker: timer,
             log: log,
             patienceWhenFailing: patienceWhenFailing,
+            patienceAtEarlyEnds: patienceAtEarlyEnds,
             isServerWell: source.isServerWell,
             request: source.request
         ) { [weak self] notice in
@@ -249,7 +258,9 @@ public final class AudioCache: Sendable {
     /// Gives a complete file its final name.
     private func keep(_ name: String, _ file: SparseFile) {
         keeper.after { [self] in
-            guard let total = file.monitor.withLock({ $0.total }), file.isComplete else { return }
+            let (known, isGuess) = file.monitor.withLock { ($0.total, $0.isTotalGuessed) }
+            // What may lack its end must not be found as a whole file later.
+            guard let total = known, !isGuess, file.isComplete else { return }
             file.truncate(to: total)
             guard CacheFiles.length(of: file.path) == total, file.synchronize() else {
                 log.error("cannot keep \(file.path): \(SystemError.text())")

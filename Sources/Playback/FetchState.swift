@@ -29,8 +29,9 @@ struct FetchState {
     var isEager = false
     var failure: PlaybackFailure?
     var trouble: String?
-    /// Failed attempts in a row.
+    /// Failed attempts in a row, and where the last one ended.
     var attempts = 0
+    var troublePlace: Int64 = 0
     /// Error documents in a row that name no reason.
     var vagueErrors = 0
     /// How the server fails at this song; nil after any other answer.
@@ -52,10 +53,18 @@ struct FetchState {
     var changes = 0
     /// Where a body without a length ended in order.
     var cleanEnd: Int64?
-    /// Where a body ended before its length, and how often in a row it brought nothing new up to there.
-    var earlyEnd: Int64?
-    var earlyEnds = 0
+    /// The length that an answer with a range has told last.
+    var totalOfRanges: Int64?
+    /// Where bodies end before their length while a reader waits for more; nil after any other outcome.
+    var earlyEnd: EarlyEnd?
     var isComplete = false
+}
+
+/// Bodies that all end at the same place before their length.
+struct EarlyEnd {
+    let place: Int64
+    /// From when on that is believed, on the monotonic clock in nanoseconds.
+    let patienceDue: UInt64
 }
 
 /// A server that says in each answer that it fails.

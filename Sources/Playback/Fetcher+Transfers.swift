@@ -11,6 +11,7 @@ extension Fetcher {
         let known = file.monitor.withLock { $0.total }
         let (isChanged, others) = state.withLock { state -> (Bool, [RangeTransfer]) in
             if transfer.isSequential { state.refusesRanges = true }
+            if head.status == 206, let told { state.totalOfRanges = told }
             // A server that never repeats its validators must not make us start over for ever.
             let validatorsDiffer = state.changes < 3 && !validators.agree(with: state.validators)
             let isSameVersion = validators.isSame(as: state.validators)
@@ -46,6 +47,7 @@ extension Fetcher {
             notify(.changed)
             if transfer.position > 0 { return false }
         } else if let total, total != known {
+            state.withLock { $0.isComplete = false }
             file.monitor.update { $0.total = total }
         }
         return true
@@ -93,7 +95,9 @@ extension Fetcher {
         let isFlowing = state.withLock { state in
             defer { state.trouble = nil }
             state.vagueErrors = 0
-            if transfer.fresh >= Self.progress { state.attempts = 0 }
+            // What flows elsewhere says nothing of a place that cannot be had.
+            let isPast = transfer.start <= state.troublePlace && transfer.position >= state.troublePlace
+            if transfer.fresh >= Self.progress, isPast { state.attempts = 0 }
             return state.trouble != nil
         }
         if isFlowing { notify(.flowing) }
@@ -101,11 +105,12 @@ extension Fetcher {
 
     /// Looks at how a transfer has ended, and goes on.
     func transferDidFinish(_ transfer: RangeTransfer, _ error: TransportError?) {
-        let isOurs = state.withLock { state in
-            guard let index = state.transfers.firstIndex(where: { $0 === transfer }) else { return false }
+        let (isOurs, before) = state.withLock { state -> (Bool, EarlyEnd?) in
+            guard let index = state.transfers.firstIndex(where: { $0 === transfer }) else { return (false, nil) }
             state.transfers.remove(at: index)
             if case .broken = transfer.verdict {} else { state.failing = nil }
-            return state.isActive
+            defer { state.earlyEnd = nil }
+            return (state.isActive, state.earlyEnd)
         }
         guard isOurs else { return }
         if let verdict = transfer.verdict {
@@ -118,23 +123,28 @@ extension Fetcher {
             (state.total, state.intervals.end(from: position) > position)
         }
         if let total, position >= total { return plan() }
-        // Ended by ourselves: it met what is there already.
-        if isThere || error?.step == .cancelled && transfer.received > 0 { return plan() }
-        if error == nil, !transfer.hasLength, endsHere(position, total: total) { return }
-        if error?.isEarlyEnd ?? true, endsAlways(transfer, total: total) { return }
+        let isCancelled = error?.step == .cancelled
+        // Ended by ourselves: it met what is there already. One that begins at the start whatever is there never does, so its
+        // end is trouble, wherever that is.
+        if isCancelled && (isThere || transfer.received > 0) { return plan() }
+        if error == nil, isThere, !transfer.isSequential { return plan() }
+        if error == nil, !transfer.hasLength, !isThere, endsHere(transfer, total: total) { return }
+        if error?.isEarlyEnd ?? true, endsAlways(transfer, total: total, since: before) { return }
         // Without a byte it was ended by ourselves only where the head was one of another file.
-        let message = error.map { $0.step == .cancelled ? "the song has changed on the server" : $0.message }
+        let message = error.map { isCancelled ? "the song has changed on the server" : $0.message }
         tryAgain(transfer, message ?? "the server ended the connection early")
     }
 
     /// Whether the clean end of a body of untold length is the end of the file.
-    private func endsHere(_ position: Int64, total: Int64?) -> Bool {
-        // With a catalog's length that says otherwise, the second end at the same place counts.
+    private func endsHere(_ transfer: RangeTransfer, total: Int64?) -> Bool {
+        let position = transfer.position
+        // With a catalog's length that says otherwise, the second end at the same place counts. What an answer has told
+        // outweighs it.
         let isEnd = state.withLock { state in
             defer { state.cleanEnd = position }
-            return total == nil || state.cleanEnd == position
+            return total == nil || !state.isTotalCertain && state.cleanEnd == position
         }
-        guard isEnd, position > 0 else { return false }
+        guard isEnd, transfer.received > 0 else { return false }
         file.monitor.update { $0.total = position }
         state.withLock { $0.isTotalCertain = true }
         completeIfWhole()
@@ -142,25 +152,36 @@ extension Fetcher {
         return true
     }
 
-    /// Whether bodies have ended early at the same place too often. Near the end, the length was told wrong, such as that
-    /// of something still to be made; elsewhere the rest cannot be had.
-    private func endsAlways(_ transfer: RangeTransfer, total: Int64?) -> Bool {
-        let position = transfer.position
+    /// Whether bodies have ended early at the same place for so long that no more can be thought to come.
+    ///
+    /// Mostly that is a server in trouble, which passes. The length was told wrong, such as that of something still to be made,
+    /// only where nobody else tells the same, and where a reader has come to the place from the front and waits there. Near
+    /// the end of the song the place is its end then; elsewhere the rest cannot be had.
+    private func endsAlways(_ transfer: RangeTransfer, total: Int64?, since before: EarlyEnd?) -> Bool {
+        let place = transfer.position
+        let reached = file.monitor.withLock { $0.intervals.end(from: 0) }
         let isBelieved = state.withLock { state in
-            let isNews = state.earlyEnd != position || transfer.fresh > 0
-            state.earlyEnd = position
-            state.earlyEnds = isNews ? 0 : state.earlyEnds + 1
-            return state.earlyEnds >= Self.earlyEndLimit
+            let isConfirmed = total != nil && (total == catalogSize || total == state.totalOfRanges)
+            guard place > 0, place == reached, transfer.fresh == 0, !isConfirmed, state.transfers.isEmpty,
+                state.wants.values.contains(place)
+            else { return false }
+            let due = monotonicNow().advanced(by: patienceAtEarlyEnds)
+            let known = before.flatMap { $0.place == place ? $0 : nil } ?? EarlyEnd(place: place, patienceDue: due)
+            state.earlyEnd = known
+            return monotonicNow() >= known.patienceDue
         }
-        guard isBelieved, position > 0, let total else { return false }
-        let rest = total - position
-        guard rest <= total / 8 else {
-            fail(.permanent("the server ends this song early each time, after \(position) of \(total) bytes"))
+        guard isBelieved else { return false }
+        let rest = (total ?? place) - place
+        guard rest <= (total ?? 0) / 8 else {
+            fail(.permanent("the server ends this song early each time, after \(place) of \(total ?? place) bytes"))
             return true
         }
         log.info("\(file.path): it ends \(rest) bytes before the length that the server tells")
-        file.monitor.update { $0.total = position }
-        state.withLock { $0.isTotalCertain = true }
+        state.withLock { $0.isTotalCertain = false }
+        file.monitor.update { state in
+            state.total = place
+            state.isTotalGuessed = true
+        }
         completeIfWhole()
         plan()
         return true
@@ -210,7 +231,8 @@ extension Fetcher {
     }
 
     private func refused(_ transfer: RangeTransfer, _ total: Int64?) {
-        guard let total else {
+        // One that refuses what is inside the length that it tells means ranges, or is in trouble.
+        guard let total, total > 0, total <= transfer.start else {
             state.withLock { $0.refusesRanges = true }
             tryAgain(transfer, "the server does not send parts of files")
             return
@@ -237,6 +259,7 @@ extension Fetcher {
             } else if !state.isWaitingToRetry {
                 state.attempts += 1
             }
+            state.troublePlace = transfer.position
             return state.attempts
         }
         let delay = min(.milliseconds(500) * attempts, Self.maximumDelay)

@@ -14,8 +14,6 @@ final class Fetcher: Sendable {
     /// An attempt that brought at least this much that is new was no failure: the next one follows at once.
     static let progress: Int64 = 64 * 1024
     static let vagueErrorLimit = 3
-    /// So often a body ends early at the same place until that is believed.
-    static let earlyEndLimit = 4
     /// So many bytes at most are lost by a crash.
     static let noteInterval: Int64 = 4 << 20
     private static let maximumTransfers = 3
@@ -28,20 +26,27 @@ final class Fetcher: Sendable {
     let log: Log
     let notify: @Sendable (FetchNotice) -> Void
     let patienceWhenFailing: Duration
+    let patienceAtEarlyEnds: Duration
+    /// What the catalog says of the length.
+    let catalogSize: Int64?
     /// Asks the server whether it is well but for this song; nil where nobody can.
     let isServerWell: (@Sendable () async -> Bool)?
 
     /// - Parameters:
     ///   - isTotalCertain: whether the file's length comes from the server's answer, not from its catalog.
+    ///   - catalogSize: what the catalog says of the length.
     ///   - patienceWhenFailing: so long a server may fail at the song in each answer, well otherwise, until the song is given up.
+    ///   - patienceAtEarlyEnds: so long a reader waits at a place where each body ends, until nothing more is thought to come.
     init(
         file: SparseFile,
         validators: FileValidators,
         isTotalCertain: Bool,
+        catalogSize: Int64?,
         transport: any HTTPTransport,
         worker: WorkerThread,
         log: Log,
         patienceWhenFailing: Duration,
+        patienceAtEarlyEnds: Duration,
         isServerWell: (@Sendable () async -> Bool)?,
         request: @escaping @Sendable (Int64?) -> HTTPRequest,
         notify: @escaping @Sendable (FetchNotice) -> Void
@@ -52,6 +57,8 @@ final class Fetcher: Sendable {
         self.log = log
         self.notify = notify
         self.patienceWhenFailing = patienceWhenFailing
+        self.patienceAtEarlyEnds = patienceAtEarlyEnds
+        self.catalogSize = catalogSize
         self.isServerWell = isServerWell
         var state = FetchState(request: request, isTotalCertain: isTotalCertain)
         state.validators = validators
@@ -77,6 +84,7 @@ final class Fetcher: Sendable {
             state.request = request
             state.isActive = true
             state.isEager = state.isEager || isEager
+            state.earlyEnd = nil
             if state.failure != nil {
                 state.failure = nil
                 state.attempts = 0
@@ -106,6 +114,7 @@ final class Fetcher: Sendable {
             state.isEager = false
             state.isWaitingToRetry = false
             state.failing = nil
+            state.earlyEnd = nil
             state.retryNumber &+= 1
             return state.transfers
         }

@@ -8,7 +8,9 @@ final class SparseFile: Sendable {
     struct State {
         var intervals = IntervalSet()
         /// Length of the whole file in bytes, where known.
-        var total: Int64?
+        var total: Int64? { didSet { isTotalGuessed = false } }
+        /// Whether `total` is only what a server seems to mean that says something else.
+        var isTotalGuessed = false
         /// Grows when the contents were thrown away, so that who read the old ones notices.
         var generation = 0
         /// Nothing more will come.

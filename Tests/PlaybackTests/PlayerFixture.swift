@@ -27,6 +27,7 @@ final class PlayerFixture: Sendable {
         cacheLimit: Int64 = .max,
         starvationLimit: Duration? = nil,
         patienceWhenFailing: Duration = .seconds(15),
+        patienceAtEarlyEnds: Duration = .seconds(60),
         stopsWithoutDevice: Bool = false,
         findsDevices: Bool = false,
         logging: Log = .silent,
@@ -49,7 +50,8 @@ final class PlayerFixture: Sendable {
             limit: cacheLimit,
             transport: transport,
             log: logging,
-            patienceWhenFailing: patienceWhenFailing
+            patienceWhenFailing: patienceWhenFailing,
+            patienceAtEarlyEnds: patienceAtEarlyEnds
         )
         player = try MPVPlayer(
             PlayerConfiguration(
