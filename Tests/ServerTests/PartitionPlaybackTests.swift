@@ -129,7 +129,9 @@ import Testing
     @Test func passesOverASongThatCannotBePlayed() throws {
         let (server, client, playback) = try Self.playing()
         server.player.report(.failed(playback, .permanent("not on the server")))
-        #expect(try client.value("error", of: "status") == "not on the server")
+        #expect(
+            try client.value("error", of: "status") == "Cannot play Alpha/First/01.flac: not on the server"
+        )
         #expect(try client.value("song", of: "status") == "0")
         // A moment later; each change of the player is told.
         var changes = 0

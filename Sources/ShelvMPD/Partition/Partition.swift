@@ -166,7 +166,7 @@ final class Partition {
         unload()
         guard let source = source(of: entry) else {
             plays.left(isChoice: true)
-            fail(entry, "The song is not on the server any more")
+            fail(entry, "the song is not on the server any more")
             return
         }
         let playback = nextPlayback()
@@ -283,8 +283,13 @@ final class Partition {
 
     /// Lets the queue go on after a song that cannot be played, a moment later: a queue of such songs is not raced
     /// through, and the core is not in the middle of an edit then.
+    ///
+    /// While the next one plays, clients still show `error:`, so it says whose it is.
     func fail(_ entry: EntryID, _ message: String) {
-        setError(message, isTransient: false)
+        let uri = queue.entry(id: entry).map { String(decoding: songs.uri(of: $0.key), as: UTF8.self) } ?? ""
+        let line = "Cannot play \(uri): \(message)"
+        log.notice(line)
+        setError(line, isTransient: false)
         schedule(.milliseconds(500)) { [id] server in server.partition(id)?.passOver(entry) }
     }
 

@@ -89,7 +89,6 @@ extension Partition {
         switch failure {
         case .permanent(let message):
             plays.left(isChoice: false)
-            log.notice("Cannot play an entry of the queue: \(message)")
             fail(song.entry, message)
         case .transport(let message):
             plays.stands()
