@@ -114,6 +114,22 @@ import Testing
         #expect(errors.hasPrefix("\(path):1: port cannot be \"x\""))
     }
 
+    @Test func aConfigurationThatCannotBeReadIsTheOnlyMistake() throws {
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        let none = folder.path("none.conf")
+        for (path, message) in [
+            (none, "\(none): there is no file \(none)\n"),
+            (folder.path, "\(folder.path): cannot read \(folder.path): Is a directory\n"),
+        ] {
+            guard case .end(.failure, "", let errors) = StartUp.decide(["--config", path], environment) else {
+                Issue.record("accepted")
+                continue
+            }
+            #expect(errors == message)
+        }
+    }
+
     @Test func passwordsComeFromFilesAndCommands() throws {
         let folder = try #require(TemporaryFolder())
         let path = folder.write("password", "first\r\nsecond\n")

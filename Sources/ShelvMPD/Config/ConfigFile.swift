@@ -23,6 +23,8 @@ struct ConfigFile: Sendable, Equatable {
 
     var statements: [Statement] = []
     var problems: [ConfigProblem] = []
+    /// Whether the file itself could be read, whatever stands in it.
+    var isThere = false
 
     /// Parses a file and those that it includes.
     /// - Parameter read: Gives the bytes of a file, or nil when there is none; throws a sentence.
@@ -48,6 +50,7 @@ struct ConfigFile: Sendable, Equatable {
         }
         do throws(SystemError) {
             if let bytes = try read(path) {
+                isThere = true
                 parse(bytes, path: path, depth: depth, read)
             } else if !isOptional {
                 report(place, "there is no file \(path)")

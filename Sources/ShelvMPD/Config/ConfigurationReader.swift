@@ -51,6 +51,8 @@ struct ConfigurationReader {
     /// The configuration that a parsed file means.
     /// - Parameter path: Names the file in messages about what it lacks.
     static func read(_ file: ConfigFile, path: String, environment: Environment) throws(ConfigurationError) -> Result {
+        // What it lacks is no news then.
+        guard file.isThere else { throw ConfigurationError(problems: file.problems) }
         var reader = ConfigurationReader(environment)
         reader.problems = file.problems
         reader.readGlobal(file.statements)

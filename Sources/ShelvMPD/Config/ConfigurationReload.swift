@@ -35,6 +35,7 @@ struct ConfigurationReload: Sendable, Equatable {
     ) throws(ConfigurationError) -> ConfigurationReload {
         let atOnce = Set(Settings.global.filter { $0.isAtOnce }.map(\.name)).union([Settings.serverBlock])
         var file = ConfigFile()
+        file.isThere = true
         file.statements =
             source.file.statements.filter { !atOnce.contains($0.name) }
             + fresh.file.statements.filter { atOnce.contains($0.name) }
