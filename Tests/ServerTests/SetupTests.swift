@@ -136,8 +136,17 @@ import Testing
             (stranger.url, "sesame", "No Subsonic server answers", "Add the server's path"),
             (mover.url, "sesame", "That is another host", "if you trust it"),
             (front.url, "sesame", "There is no trusted connection", "openssl s_client"),
-            (front.url.replacing("https", with: "http"), "sesame", "There is no answer", ""),
-            ("https://127.0.0.1:\(server.port)", "sesame", "There is no trusted connection", "does not speak TLS"),
+            (
+                front.url.replacing("https", with: "http"), "sesame", "There is no answer",
+                "Write url \"\(front.url)\": that port speaks TLS"
+            ),
+            (
+                "https://127.0.0.1:\(server.port)", "sesame", "There is no trusted connection",
+                "Write url \"\(server.url)\": a Subsonic server answers there"
+            ),
+            (
+                "https://127.0.0.1:\(stranger.port)", "sesame", "There is no trusted connection", "does not speak TLS"
+            ),
             ("http://127.0.0.1:\(deaf)", "sesame", "Nobody answers there", "4533"),
             ("http://music.invalid", "sesame", "The name is not known", "spelling"),
         ]

@@ -20,7 +20,7 @@ enum ServerAdvice {
             )
         case .tls: .bad("There is no trusted connection: \(error)", tls(error.message, at: url))
         case .send, .receive:
-            .bad("There is no answer: \(error)", receive(error.message, at: url))
+            .bad("There is no answer: \(error)", receive(error, at: url))
         case .cancelled, .local: .bad("\(error)", local(error.message))
         }
     }
@@ -88,11 +88,8 @@ enum ServerAdvice {
         return "Look at the server's certificate and at ca_file"
     }
 
-    private static func receive(_ message: String, at url: ServerURL) -> String {
-        let isClear = url.base.hasPrefix("http:")
-        if isClear, message.contains("HTTP/0.9") || message.contains("Empty reply") {
-            return "The port may want https://"
-        }
+    private static func receive(_ error: TransportError, at url: ServerURL) -> String {
+        if error.mayWantOtherScheme(at: url.base) { return "The port may want https://" }
         return "Look whether this is the server's port, and at its log"
     }
 

@@ -56,7 +56,11 @@ struct ServerCheck {
         do throws(TransportError) {
             answer = try await transport.whoAnswers(at: url, server.connection)
         } catch {
-            tell(ServerAdvice.line(error, at: url))
+            var line = ServerAdvice.line(error, at: url)
+            if error.mayWantOtherScheme(at: url.base), let advice = await adviceToTryOtherScheme(than: url) {
+                line.advice = advice
+            }
+            tell(line)
             return nil
         }
         let peer = answer.head.peer.isEmpty ? "" : " at \(answer.head.peer)"
@@ -80,11 +84,31 @@ struct ServerCheck {
             }
         }
         guard answer.server != nil else {
-            tell(.bad("No Subsonic server answers at \(answer.url ?? url): \(answer.reason)", ServerAdvice.path))
+            // Some doors for TLS answer plain requests, to say so.
+            let other = isProtected ? nil : await adviceToTryOtherScheme(than: answer.url ?? url)
+            tell(
+                .bad("No Subsonic server answers at \(answer.url ?? url): \(answer.reason)", other ?? ServerAdvice.path)
+            )
             return nil
         }
         report.add(.good("A Subsonic server answers"))
         return answer
+    }
+
+    /// Looks whether a server is there by `https` instead of `http`, or the other way round. Nothing secret goes there.
+    private func adviceToTryOtherScheme(than url: ServerURL) async -> String? {
+        guard let other = url.withOtherScheme else { return nil }
+        var connection = server.connection
+        connection.headers = []
+        connection.clientCertificate = nil
+        do throws(TransportError) {
+            let answer = try await transport.whoAnswers(at: other, connection)
+            return answer.server == nil ? nil : "Write url \"\(other)\": a Subsonic server answers there"
+        } catch {
+            // It speaks TLS; whether we trust it is another matter.
+            let speaksTLS = error.step == .tls && !error.mayWantOtherScheme(at: other.base)
+            return speaksTLS ? "Write url \"\(other)\": that port speaks TLS" : nil
+        }
     }
 
     /// Certificates and some servers' tokens need clocks that agree.
