@@ -111,12 +111,30 @@ public actor LibrarySync {
     }
 
     private func report(_ error: any Error, retryAfter pause: Duration) {
-        let message = Self.message(error)
+        let message = complaint(error)
         let seconds = pause.components.seconds
-        let line = "Cannot fetch the library of \(configuration.serverName): \(message); again in \(seconds) s"
+        let place = configuration.serverAddress.isEmpty ? "" : " (\(configuration.serverAddress))"
+        let line = "Cannot fetch the library of \(configuration.serverName)\(place): \(message); again in \(seconds) s"
         // Once is news; after that it is the same news.
-        if failures == 1 { log.notice(line) } else { log.info(line) }
+        if failures == 1 {
+            log.notice(error is SubsonicError ? "\(line); shelvmpd doctor tells more" : line)
+        } else {
+            log.info(line)
+        }
         handlers.event(.failed(message: message, retryAfter: pause, through: lastRequest))
+    }
+
+    /// What failed, and at which step. While there is no library yet, the configuration may be wrong.
+    private func complaint(_ error: any Error) -> String {
+        let address = configuration.serverAddress
+        let isFirst = shown?.info.isComplete != true
+        switch error {
+        case let error as SubsonicError where error.isAuthentication: return "logging in failed: \(error)"
+        case SubsonicError.http(status: 404, _) where isFirst: return "no Subsonic server answers there: \(error)"
+        case SubsonicError.transport(let error) where isFirst && error.mayWantOtherScheme(at: address):
+            return "\(error); perhaps it wants \(address.hasPrefix("https:") ? "http" : "https")://"
+        default: return Self.message(error)
+        }
     }
 
     static func message(_ error: any Error) -> String {

@@ -7,6 +7,8 @@ public struct LibrarySyncConfiguration: Sendable {
     public var serverID: String
     /// What users call the server.
     public var serverName: String
+    /// Where it is, for messages: without secrets; may be empty.
+    public var serverAddress: String
     /// Where the library's image and what an interrupted sync leaves stand.
     public var directory: String
     /// Names or ids of the music folders to take; empty for all.
@@ -25,6 +27,7 @@ public struct LibrarySyncConfiguration: Sendable {
     public init(
         serverID: String,
         serverName: String,
+        serverAddress: String = "",
         directory: String,
         musicFolders: [String] = [],
         tags: TagMask = .all,
@@ -35,6 +38,7 @@ public struct LibrarySyncConfiguration: Sendable {
     ) {
         self.serverID = serverID
         self.serverName = serverName
+        self.serverAddress = serverAddress
         self.directory = directory
         self.musicFolders = musicFolders
         self.tags = tags

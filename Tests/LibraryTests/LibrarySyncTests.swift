@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import SubsonicKit
 import Synchronization
 import Testing
@@ -394,5 +395,82 @@ struct LibrarySyncTests {
         let second = await run(server, in: folder, stored: first.published.last, request: true)
         #expect(ids(second.published.last) == expected(50))
         #expect(second.results == [.started, .finished(didChange: true, through: 1)])
+    }
+}
+
+/// A server that answers nothing but this.
+private struct FailingServer: SubsonicCalling {
+    let error: SubsonicError
+
+    func call(_ method: String, _ parameters: [(String, String)]) async throws(SubsonicError) -> Envelope {
+        throw error
+    }
+}
+
+/// What users read when a server was never reached.
+@Suite struct SyncComplaintTests {
+    @Test(arguments: [
+        (
+            SubsonicError.server(ServerFailure(code: 40, message: "Wrong username or password")), "http://box:4533",
+            "logging in failed: Wrong username or password (Subsonic error 40)"
+        ),
+        (
+            .http(status: 404, retryAfter: nil), "http://box:4533",
+            "no Subsonic server answers there: HTTP status 404"
+        ),
+        (
+            .transport(TransportError(.receive, "box:4533: receiving failed: Recv failure: Connection reset by peer")),
+            "http://box:4533",
+            "box:4533: receiving failed: Recv failure: Connection reset by peer; perhaps it wants https://"
+        ),
+        (
+            .transport(TransportError(.tls, "box:4533: TLS failed: wrong version number")), "https://box:4533",
+            "box:4533: TLS failed: wrong version number; perhaps it wants http://"
+        ),
+        (
+            .transport(TransportError(.tls, "box:4533: TLS failed: self-signed certificate")), "https://box:4533",
+            "box:4533: TLS failed: self-signed certificate"
+        ),
+    ])
+    func serverAndStepAreNamed(error: SubsonicError, address: String, message: String) async throws {
+        let lines = Mutex<[String]>([])
+        let messages = Mutex<[String]>([])
+        let log = Log(level: .notice) { _, line in lines.withLock { $0.append(line) } }
+        let (stream, ended) = AsyncStream<Void>.makeStream()
+        let configuration = LibrarySyncConfiguration(
+            serverID: "1",
+            serverName: "home",
+            serverAddress: address,
+            directory: "/nonexistent"
+        )
+        let handlers = LibrarySyncHandlers(publish: { _ in }) { _ in
+        } event: { event in
+            guard case .failed(let message, _) = event else { return }
+            messages.withLock { $0.append(message) }
+            ended.yield()
+        }
+        var environment = SyncEnvironment.system
+        environment.sleep = { _ in
+            // Once it has been told, nothing more shall be.
+            if messages.withLock({ !$0.isEmpty }) { try await Task.sleep(for: .seconds(600)) }
+        }
+        let sync = LibrarySync(
+            configuration,
+            server: FailingServer(error: error),
+            stored: nil,
+            handlers: handlers,
+            log: log,
+            environment: environment
+        )
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await sync.run() }
+            group.addTask { for await _ in stream { break } }
+            await group.next()
+            group.cancelAll()
+        }
+        #expect(messages.withLock { $0 } == [message])
+        let line = try #require(lines.withLock { $0.first })
+        #expect(line.hasPrefix("Cannot fetch the library of home (\(address)): \(message); again in "))
+        #expect(line.hasSuffix("; shelvmpd doctor tells more"))
     }
 }

@@ -26,6 +26,57 @@ import Testing
         #expect(try client.ask("shelv_sync").contains { $0.hasPrefix("message") } == false)
     }
 
+    /// A wrong password or address at the first start: clients would see an empty library, and nothing else.
+    @Test func withoutALibraryTheTroubleIsTold() throws {
+        let server = try TestServer(isComplete: false)
+        let client = try server.client()
+        let idler = try server.client()
+        func tell(_ event: LibrarySyncEvent) { server.core.post { $0.active.note(event) } }
+        func failed(_ message: String) -> LibrarySyncEvent { .failed(message: message, retryAfter: .seconds(5)) }
+        func error() throws -> String? { try client.value("error", of: "status") }
+        idler.send("idle player\n")
+        tell(failed("logging in failed"))
+        #expect(try idler.reply() == ["changed: player", "OK"])
+        #expect(try error() == "Cannot fetch the library of test: logging in failed")
+        tell(.started)
+        tell(failed("no answer"))
+        #expect(try error() == "Cannot fetch the library of test: no answer")
+        #expect(try client.ask("newpartition other") == ["OK"])
+        // What is wrong with the music is told first.
+        server.core.post { $0.defaultPartition.setError("no sound", isTransient: false) }
+        #expect(try error() == "no sound")
+        server.core.post { $0.defaultPartition.clearError() }
+        #expect(try error() == "Cannot fetch the library of test: no answer")
+        // Cleared, it is not told again for each attempt, but elsewhere it is.
+        #expect(try client.ask("clearerror") == ["OK"])
+        tell(failed("no answer yet"))
+        #expect(try error() == nil)
+        #expect(try client.ask("partition other") == ["OK"])
+        #expect(try error() == "Cannot fetch the library of test: no answer yet")
+        tell(.finished(didChange: true))
+        #expect(try error() == nil)
+    }
+
+    @Test func theTroubleIsOverWithTheFirstSongs() throws {
+        let server = try TestServer(isComplete: false)
+        let client = try server.client()
+        server.core.post { server in
+            server.active.note(.failed(message: "away", retryAfter: .seconds(5)))
+            let music = server.active
+            music.follow(music.library, SongTranslation(from: music.library, to: music.library))
+        }
+        #expect(try client.value("error", of: "status") == nil)
+    }
+
+    /// A library of an earlier run serves well while its server sleeps.
+    @Test func withALibraryTheTroubleIsNotTold() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        server.core.post { $0.active.note(.failed(message: "asleep", retryAfter: .seconds(5))) }
+        #expect(try client.value("error", of: "status") == nil)
+        #expect(try client.value("state", of: "shelv_sync") == "failed")
+    }
+
     @Test func eachServerIsReadByItself() {
         let lines = """
             server: first

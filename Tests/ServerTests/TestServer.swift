@@ -21,6 +21,7 @@ final class TestServer: Sendable {
         _ records: [SongRecord] = LibraryFixture.records,
         covers: CoverRecipe? = nil,
         outputs: [OutputState] = [OutputState(name: "test", plugin: "null", isEnabled: true, isDevice: true)],
+        isComplete: Bool = true,
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         var configuration = Configuration()
@@ -28,7 +29,10 @@ final class TestServer: Sendable {
         configure(&configuration)
         var builder = LibraryBuilder()
         for record in records { builder.add(record) }
-        let library = try builder.build(info: LibraryInfo(serverID: "test", serverName: "test"), file: nil)
+        let library = try builder.build(
+            info: LibraryInfo(serverID: "test", serverName: "test", isComplete: isComplete),
+            file: nil
+        )
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]
         port = listener.port ?? 0
         // Clients of a test take files of the same process.

@@ -28,7 +28,7 @@ enum StatusCommands {
     ]
 
     private static func clearError(_ context: CommandContext, _: Arguments, _: inout Reply) {
-        context.partition.clearError()
+        context.partition.clearErrors()
     }
 
     private static func currentSong(_ context: CommandContext, _: Arguments, _ reply: inout Reply) {

@@ -133,7 +133,7 @@ final class Scrobbler {
         pace.ended()
         switch receipt {
         case .arrived(let count):
-            if pace.succeeded() { log.info("The server takes plays again") }
+            if pace.succeeded() { log.info("\(home?.name ?? "The server") takes plays again") }
             settle(count)
         case .failed(let error, let sentThrough):
             if let sentThrough { uncertainThrough = max(uncertainThrough, sentThrough) }
@@ -163,7 +163,8 @@ final class Scrobbler {
 
     private func failed(_ error: SubsonicError) {
         sounding = []
-        let line = "Cannot tell the server what was played: \(error); again in \(pace.failed(error)) s"
+        let line =
+            "Cannot tell \(home?.name ?? "the server") what was played: \(error); again in \(pace.failed(error)) s"
         if pace.failures == 1 { log.notice(line) } else { log.info(line) }
     }
 }

@@ -43,6 +43,8 @@ final class Partition {
     private var seekCalls: UInt64 = 0
     /// The text of `error:`, and whether it goes by itself when bytes flow again.
     var errorMessage: (text: String, isTransient: Bool)?
+    /// Why there is no library; shown while nothing else is wrong.
+    var libraryTrouble: String?
     /// The stored playlist that was added to the queue last; empty if there is none, and after `clear`.
     var lastLoadedPlaylist = ""
     /// Keeps the queue and all that goes with it; nil where nothing is to be kept.
@@ -300,7 +302,7 @@ final class Partition {
 
     // MARK: Errors and events
 
-    var error: String? { errorMessage?.text }
+    var error: String? { errorMessage?.text ?? libraryTrouble }
 
     func setError(_ text: String, isTransient: Bool) {
         errorMessage = (text, isTransient)
@@ -308,6 +310,12 @@ final class Partition {
     }
 
     func clearError() { errorMessage = nil }
+
+    /// Clears all that `error:` could show, until something else goes wrong.
+    func clearErrors() {
+        errorMessage = nil
+        libraryTrouble = nil
+    }
 
     /// Notes events for the clients of this partition.
     func raise(_ events: Subsystems) { self.events.formUnion(events) }

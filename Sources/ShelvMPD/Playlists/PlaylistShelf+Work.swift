@@ -130,7 +130,7 @@ extension PlaylistShelf {
             take(news)
         case .failure(let error):
             // The next use, or the next comparison of the library, asks again.
-            failed(error, "Cannot look at the server's playlists")
+            failed(error, "Cannot look at the playlists of \(serverName)")
         }
     }
 
@@ -153,15 +153,17 @@ extension PlaylistShelf {
             if error.serverCode == 50 {
                 refused(delivery.key, error)
             } else if error.serverCode == nil || error.isAuthentication {
-                failed(error, "Cannot bring changes of playlists to the server; they are kept")
+                failed(error, "Cannot bring changes of playlists to \(serverName); they are kept")
             } else {
                 putOff(delivery.key, error)
             }
         }
     }
 
+    private var serverName: String { home?.name ?? "the server" }
+
     private func succeeded() {
-        if pace.succeeded() { log.info("The server answers again") }
+        if pace.succeeded() { log.info("\(serverName) answers again") }
     }
 
     private func failed(_ error: SubsonicError, _ what: String) {

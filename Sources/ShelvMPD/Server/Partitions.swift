@@ -15,6 +15,7 @@ extension Server {
     /// Takes a partition in, behind those that there are.
     func add(_ partition: Partition) {
         partitions.append(partition)
+        partition.libraryTrouble = libraryTrouble
         for equip in equipment { equip(partition) }
     }
 

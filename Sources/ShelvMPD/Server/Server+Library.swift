@@ -19,6 +19,18 @@ extension Server {
         if hasChanged { raise(.database) }
     }
 
+    /// Tells clients why there is no library, if there is none, and that it has come. What one of them has cleared is not
+    /// told again, however often it is tried in vain.
+    func tellLibraryTrouble() {
+        let trouble = attached.lazy.compactMap(\.firstSyncTrouble).first
+        let isNews = (trouble == nil) != (libraryTrouble == nil)
+        libraryTrouble = trouble
+        for partition in partitions where isNews || partition.libraryTrouble != nil {
+            partition.libraryTrouble = trouble
+        }
+        if isNews { raise(.player) }
+    }
+
     /// Forgets what is known of URLs that have left all queues.
     func forgetUnusedStreams() {
         guard songs.hasManyStreams else { return }

@@ -41,6 +41,8 @@ final class Server {
     var overduePlan = OverduePlan()
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
+    /// Why clients see no library, or not all of it; nil while that is as it should be.
+    var libraryTrouble: String?
     /// Fetches a playlist of the network and tells what it holds; set by whoever has the network.
     var fetchPlaylist:
         (

@@ -69,6 +69,8 @@ final class MusicServer {
     var lists = ShelfLists()
     /// How the comparison with the server stands.
     var syncReport = SyncReport()
+    /// Why there is no library of it yet; nil while there is one, or it is being fetched without trouble.
+    private(set) var firstSyncTrouble: String?
 
     init(_ reference: Reference, id: ServerID, name: String, url: String, library: LibrarySnapshot) {
         self.reference = reference
@@ -93,6 +95,10 @@ final class MusicServer {
         stickers.follow(from: library, to: snapshot, translation)
         if snapshot.idGeneration != library.idGeneration { playlists.forgetContents() }
         library = snapshot
+        if firstSyncTrouble != nil, snapshot.info.isComplete || snapshot.songCount > 0 {
+            firstSyncTrouble = nil
+            server?.tellLibraryTrouble()
+        }
         freshPlays.follow(snapshot)
         server?.noteReachable()
     }
@@ -122,6 +128,19 @@ final class MusicServer {
     }
 
     // MARK: Syncing
+
+    /// Something has happened in a comparison with the server. Without a library of an earlier run, what fails is told to
+    /// clients: they see nothing else.
+    func note(_ event: LibrarySyncEvent) {
+        syncReport.note(event)
+        switch event {
+        case .started, .progress: return
+        case .finished: firstSyncTrouble = nil
+        case .failed(let message, _, _):
+            if !library.info.isComplete { firstSyncTrouble = "Cannot fetch the library of \(name): \(message)" }
+        }
+        server?.tellLibraryTrouble()
+    }
 
     /// A comparison with the server begins, asked for or not.
     func syncBegan() {

@@ -77,7 +77,7 @@ extension MusicSource {
     }
 
     private func tell(_ event: LibrarySyncEvent, _ home: MusicServer.Reference) {
-        home.post { $0.syncReport.note(event) }
+        home.post { $0.note(event) }
         switch event {
         case .started: home.post { $0.syncBegan() }
         case .progress(let songs, let expected):

@@ -66,6 +66,7 @@ final class MusicSource: Sendable {
         syncConfiguration = LibrarySyncConfiguration(
             serverID: id.text,
             serverName: server.name,
+            serverAddress: recipe.server.url.description,
             directory: configuration.cacheDirectory,
             musicFolders: server.musicFolders,
             tags: configuration.metadataToUse,

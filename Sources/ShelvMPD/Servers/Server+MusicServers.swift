@@ -72,6 +72,7 @@ extension Server {
         for server in musicServers where !servers.contains(where: { $0 === server }) { server.shutdown() }
         configured.all = servers
         for server in servers { server.server = self }
+        tellLibraryTrouble()
         noteReachable()
     }
 
@@ -112,6 +113,7 @@ extension Server {
             shelves = ShelfKeeper(snapshot, lists, isShown: configuration.showsShelves)
         }
         show(snapshot, translation, prepared)
+        tellLibraryTrouble()
         showLists()
         showStars()
         let attached = attached

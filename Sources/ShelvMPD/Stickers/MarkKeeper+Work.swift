@@ -102,7 +102,8 @@ extension MarkKeeper {
 
     private func failed(_ error: SubsonicError) {
         let seconds = pace.failed(error)
-        let line = "Cannot bring stars and ratings to the server; they are kept: \(error); again in \(seconds) s"
+        let line =
+            "Cannot bring stars and ratings to \(home?.name ?? "the server"); they are kept: \(error); again in \(seconds) s"
         if pace.failures == 1 { log.notice(line) } else { log.info(line) }
     }
 }
