@@ -2,6 +2,7 @@ import Library
 import MPDProtocol
 import Playback
 import Support
+import Synchronization
 import Testing
 
 @testable import ShelvMPD
@@ -124,6 +125,21 @@ import Testing
         server.player.report(.starving(playback, message: "the server is away"))
         #expect(try client.ask("clearerror") == ["OK"])
         #expect(try client.value("error", of: "status") == nil)
+    }
+
+    /// The player has let go of it, so it does not move on; else `play` would go on at another place.
+    @Test func staysAtItsPlaceWhenTheServerIsGivenUp() throws {
+        let (server, client, playback) = try Self.playing()
+        let now = UInt64(clamping: Instant.now.nanoseconds)
+        server.player.report(.position(playback, PlaybackPosition(elapsed: .seconds(7), time: now, advances: true)))
+        server.player.report(.failed(playback, .transport("away")))
+        let advances = Mutex<Bool?>(nil)
+        server.core.post { server in
+            let loaded = server.defaultPartition.loaded
+            advances.withLock { $0 = loaded?.position.advances }
+        }
+        #expect(try client.value("state", of: "status") == "pause")
+        #expect(advances.withLock { $0 } == false)
     }
 
     @Test func passesOverASongThatCannotBePlayed() throws {

@@ -92,6 +92,7 @@ extension Partition {
             fail(song.entry, message)
         case .transport(let message):
             plays.stands()
+            loaded?.stand()
             setError(message, isTransient: false)
             report { $0.transportFailed(song.entry) }
         }
