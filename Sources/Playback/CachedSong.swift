@@ -116,6 +116,9 @@ public final class AudioCache: Sendable {
         keeper.after { [weak self] in self?.makeRoom() }
     }
 
+    /// Bytes that are made free at once on a full disk.
+    private static let room: Int64 = 64 << 20
+
     private static func name(of source: AudioSource) -> String {
         CacheFiles.name(key: source.cacheKey, size: source.size)
     }
@@ -136,14 +139,27 @@ public final class AudioCache: Sendable {
         pins.withLock { $0[player] = names.isEmpty ? nil : names }
     }
 
+    /// Removes files although they are within the limit: the disk is full before that is reached.
+    private func giveUpRoom() {
+        keeper.after { [self] in
+            let removed = makeRoom(atLeast: Self.room)
+            if removed > 0 { log.notice("The disk is full; \(removed >> 10) KiB of songs left the cache") }
+        }
+    }
+
     /// Removes the files that were not used for the longest time, until the others fit. On the keeper's thread.
-    private func makeRoom() {
+    /// - Parameter room: so many bytes go in any case, if there are files that may.
+    /// - Returns: the bytes that went.
+    @discardableResult
+    private func makeRoom(atLeast room: Int64 = 0) -> Int64 {
         let files = CacheFiles.list(directory)
-        var size = files.reduce(0) { $0 + $1.size }
-        guard size > limit else { return }
+        let whole = files.reduce(0) { $0 + $1.size }
+        let limit = min(limit, whole - room)
+        var size = whole
+        guard size > limit else { return 0 }
         let kept = Set(songs.withLock { $0.keys }).union(pins.withLock { $0.values.joined() })
         for file in files.sorted(by: { $0.lastUse < $1.lastUse }) where !kept.contains(file.name) {
-            if size <= limit { return }
+            if size <= limit { break }
             // With the lock held, so that nobody opens it in between.
             let isRemoved = songs.withLock { songs in
                 guard songs[file.name] == nil else { return false }
@@ -152,6 +168,7 @@ public final class AudioCache: Sendable {
             }
             if isRemoved { size -= file.size }
         }
+        return whole - size
     }
 
     fileprivate func open(
@@ -239,6 +256,9 @@ public final class AudioCache: Sendable {
             case .complete: self?.keep(name, file)
             case .progress:
                 self?.note(name)
+                return
+            case .wantsRoom:
+                self?.giveUpRoom()
                 return
             default: break
             }

@@ -6,6 +6,8 @@ enum FetchNotice: Equatable, Sendable {
     case trouble(String)
     /// Bytes come again after trouble.
     case flowing
+    /// The disk is full. It is tried again if there may be room in a moment.
+    case wantsRoom
     /// Some more megabytes have come since the last such notice.
     case progress
     /// Every byte is on disk.
@@ -34,6 +36,8 @@ struct FetchState {
     var troublePlace: Int64 = 0
     /// Error documents in a row that name no reason.
     var vagueErrors = 0
+    /// How often in a row the disk had no room.
+    var fullDisks = 0
     /// How the server fails at this song; nil after any other answer.
     var failing: Failing?
     /// Grows with each planned retry and each reason to drop it.

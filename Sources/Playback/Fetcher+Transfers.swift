@@ -68,7 +68,7 @@ extension Fetcher {
             do throws(PlayerError) {
                 try unsafe file.write(wanted, at: position)
             } catch {
-                fail(.transport("\(error)"))
+                cannotWrite(error)
                 return false
             }
         }
@@ -89,12 +89,24 @@ extension Fetcher {
         return transfer.isSequential || ahead < Self.overlap
     }
 
+    /// Older songs may make room, so a full disk is tried again.
+    private func cannotWrite(_ error: PlayerError) {
+        let isOver = state.withLock { state in
+            state.fullDisks += 1
+            return !error.isForWantOfRoom || state.fullDisks > Self.fullDiskLimit
+        }
+        if isOver { return fail(.transport("\(error)")) }
+        notify(.wantsRoom)
+        retry(after: .milliseconds(500), "\(error)")
+    }
+
     /// Notes that bytes have come that were not there: what a server sends again from the start is no progress.
     private func cameFresh(_ count: Int64, by transfer: RangeTransfer) {
         transfer.note(fresh: count)
         let isFlowing = state.withLock { state in
             defer { state.trouble = nil }
             state.vagueErrors = 0
+            state.fullDisks = 0
             // What flows elsewhere says nothing of a place that cannot be had.
             let isPast = transfer.start <= state.troublePlace && transfer.position >= state.troublePlace
             if transfer.fresh >= Self.progress, isPast { state.attempts = 0 }

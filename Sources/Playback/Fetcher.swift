@@ -14,6 +14,8 @@ final class Fetcher: Sendable {
     /// An attempt that brought at least this much that is new was no failure: the next one follows at once.
     static let progress: Int64 = 64 * 1024
     static let vagueErrorLimit = 3
+    /// So often a disk may be full in a row until the song is given up.
+    static let fullDiskLimit = 3
     /// So many bytes at most are lost by a crash.
     static let noteInterval: Int64 = 4 << 20
     private static let maximumTransfers = 3
@@ -90,6 +92,7 @@ final class Fetcher: Sendable {
                 state.attempts = 0
                 state.vagueErrors = 0
                 state.failing = nil
+                state.fullDisks = 0
                 file.monitor.update { $0.isClosed = false }
             }
         }

@@ -186,8 +186,11 @@ public struct PlayerConfiguration: Sendable {
 /// Why a player could not be made.
 public struct PlayerError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String
+    /// Whether it would work if there were room on the disk.
+    public var isForWantOfRoom: Bool
 
-    public init(_ description: String) {
+    public init(_ description: String, isForWantOfRoom: Bool = false) {
         self.description = description
+        self.isForWantOfRoom = isForWantOfRoom
     }
 }

@@ -44,7 +44,7 @@ extension PlayerCore {
         case .complete: break
         // It is told when its turn comes.
         case .failed: failedAhead.insert(ahead.key)
-        case .trouble, .flowing, .progress, .changed: return
+        case .trouble, .flowing, .progress, .wantsRoom, .changed: return
         }
         stopAhead()
         fetchAhead()

@@ -367,7 +367,7 @@ extension PlayerCore {
             } else if slot === next, fade != nil, let current {
                 start(current, at: position.elapsed(at: monotonicNow()))
             }
-        case .flowing, .failed, .progress:
+        case .flowing, .failed, .progress, .wantsRoom:
             // Failures count when libmpv has used up what came before.
             break
         }

@@ -72,7 +72,10 @@ final class SparseFile: Sendable {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
             let count = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(position) + off_t(done))
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw PlayerError("cannot write \(path): \(SystemError.text())") }
+            guard count > 0 else {
+                let isFull = errno == ENOSPC || errno == EDQUOT
+                throw PlayerError("cannot write \(path): \(SystemError.text())", isForWantOfRoom: isFull)
+            }
             done += count
         }
         let count = Int64(bytes.count)

@@ -161,6 +161,28 @@ struct CacheTests {
         cache.shutdown()
     }
 
+    /// A disk may be full before the limit is reached; what was heard goes rather than what is to be heard.
+    @Test func givesOldSongsUpOnAFullDisk() throws {
+        let folder = try #require(TemporaryFolder())
+        let bytes = [UInt8](repeating: 1, count: 100_000)
+        let old = folder.write("cache/old+100000.audio", bytes)
+        // A file on a disk that is always full.
+        #expect(unsafe symlink("/dev/full", folder.path("cache/new+100000.part")) == 0)
+        let fixture = try PlayerFixture(folder: folder) { .file(bytes, for: $0) }
+        defer { fixture.stop() }
+        #expect(CacheFiles.length(of: old) == 100_000)
+        fixture.player.load(one, fixture.source("new", size: 100_000), at: .zero, paused: false)
+        let event = try fixture.wait { if case .failed(one, _) = $0 { true } else { false } }
+        guard case .failed(_, .transport(let message)) = event else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect(message.contains("No space left on device"))
+        #expect(CacheFiles.length(of: old) == nil)
+        // There might have been room meanwhile.
+        #expect(fixture.server.requests.count == Fetcher.fullDiskLimit + 1)
+    }
+
     @Test func keepsWhatIsPlayedBeyondTheLimit() throws {
         let tone = Tone(441, frames: 20_000)
         let fixture = try PlayerFixture(cacheLimit: 0) { .file(tone.wav, for: $0) }
