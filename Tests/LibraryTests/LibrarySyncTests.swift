@@ -445,7 +445,7 @@ private struct FailingServer: SubsonicCalling {
         )
         let handlers = LibrarySyncHandlers(publish: { _ in }) { _ in
         } event: { event in
-            guard case .failed(let message, _) = event else { return }
+            guard case .failed(let message, _, _) = event else { return }
             messages.withLock { $0.append(message) }
             ended.yield()
         }
