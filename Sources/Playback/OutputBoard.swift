@@ -200,6 +200,9 @@ struct OutputBoard {
         return (device.index, text)
     }
 
+    /// Whether the device was missing when libmpv tried it last.
+    var isMissing: Bool { problem != nil }
+
     /// Whether the device is missing, and nothing that is about to be tried may bring it.
     var isLost: Bool { problem != nil && lossDue == .max && soonRetries.isEmpty }
 
@@ -210,6 +213,12 @@ struct OutputBoard {
     mutating func retry(_ decks: [Deck]) {
         if retryDue != .max || problem != nil { planRetry() }
         for deck in decks { deck.handle.command(["ao-reload"]) }
+    }
+
+    /// Looks for a lost device at once; unless it comes it counts as lost again in a moment.
+    mutating func tryOnceMore(_ decks: [Deck]) {
+        retry(decks)
+        lossDue = monotonicNow().advanced(by: Self.lastChance)
     }
 
     private mutating func planRetry() {

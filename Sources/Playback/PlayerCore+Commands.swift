@@ -4,6 +4,7 @@ extension PlayerCore {
     func load(_ slot: Slot, at position: Duration, paused: Bool) {
         forgetSongs()
         stopAhead()
+        if !paused { _ = tryLostDevice() }
         current = slot
         setPaused(paused)
         slot.offset = offset(for: slot, at: position)
@@ -175,6 +176,7 @@ extension PlayerCore {
         setPaused(isPaused)
         if isInNext { audibleDue = .max }
         if !isPaused, deck.isIdle { becameIdle() }
+        if !isPaused, tryLostDevice() { deviceChanged() }
         askPosition()
     }
 

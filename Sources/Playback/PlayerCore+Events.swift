@@ -88,6 +88,8 @@ extension PlayerCore {
             if slot.format == nil { pollDue = min(pollDue, monotonicNow().advanced(by: .milliseconds(100))) }
         case .seekable:
             if let slot = slot(tag.number) { seekableIs(!isError && value.isTrue, slot) }
+        case .output:
+            if !isError { driverIs(value.text) }
         case .gain:
             if isError, let slot = slot(tag.number) { commandFailed(slot) }
         case .hook:
@@ -165,6 +167,7 @@ extension PlayerCore {
             return
         }
         if let seek = seekInFlight {
+        askDevice()
             guard seek.isTaken else { return }
             seekInFlight = nil
         }
@@ -271,11 +274,7 @@ extension PlayerCore {
             deck.driver = value.text
             // A device forgets its volume, or has none before it is open.
             outputs.setVolume(volume, [deck])
-            guard isMain else { return }
-            let problem = outputs.driverIs(value.text)
-            guard let problem else { return }
-            emit(.output(index: problem.index, problem: problem.text))
-            if outputs.isLost { deviceIsLost() }
+            if isMain { driverIs(value.text) }
         case .devices:
             let devices = AudioDevice.list(value)
             guard devices != knownDevices else { return }

@@ -172,13 +172,34 @@ final class PlayerCore {
         }
         if now >= outputs.lossDue {
             outputs.noteLoss()
-            deviceIsLost()
+            askDevice()
         }
     }
 
     /// There is nothing to play on, and it will not be there in a moment either.
-    func deviceIsLost() {
+    private func deviceIsLost() {
         if stopsWithoutDevice, !isPaused { fail(.transport("the audio device has gone")) }
+    }
+
+    /// What the device was last known to be, it may be no more: asks libmpv, which may not have one open.
+    func askDevice() {
+        if stopsWithoutDevice, outputs.isMissing {
+            handle.get(.currentOutput, .text, tag: Tag(.output, 0).rawValue)
+        }
+    }
+
+    /// Something is to sound: a device that was lost is tried once more. Returns whether it was.
+    func tryLostDevice() -> Bool {
+        guard stopsWithoutDevice, outputs.isLost else { return false }
+        outputs.tryOnceMore(decks)
+        return true
+    }
+
+    /// libmpv plays to this driver now, to none where it is nil.
+    func driverIs(_ driver: String?) {
+        if let problem = outputs.driverIs(driver) { emit(.output(index: problem.index, problem: problem.text)) }
+        // While it has none open it may be there again.
+        if driver?.isEmpty == false, outputs.isLost { deviceIsLost() }
     }
 
     /// The current song has waited for bytes for longer than is allowed.

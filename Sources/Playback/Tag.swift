@@ -1,6 +1,8 @@
 /// What an asynchronous call to libmpv was for: the kind in the low byte, and a number.
 struct Tag {
-    enum Kind: UInt64 { case none, load, position, bitRate, seek, codec, parameters, metadata, seekable, hook, gain }
+    enum Kind: UInt64 {
+        case none, load, position, bitRate, seek, codec, parameters, metadata, seekable, hook, gain, output
+    }
 
     let kind: Kind
     let number: UInt64

@@ -140,6 +140,37 @@ struct RoomTests {
         #expect(monotonicMilliseconds() - begin > 3000)
     }
 
+    private func withoutDevice() throws -> PlayerFixture {
+        let song = Tone(441, frames: 30 * 8000, rate: 8000, channels: 1).wav
+        let device = OutputConfiguration(name: "away", kind: .device(driver: "alsa", device: "not-there"))
+        return try PlayerFixture(isTimed: true, outputs: [device], stopsWithoutDevice: true) { .file(song, for: $0) }
+    }
+
+    @Test func aLostDeviceIsToldAtEverySong() throws {
+        let fixture = try withoutDevice()
+        defer { fixture.stop() }
+        for id in [one, two, PlaybackID(3)] {
+            fixture.player.load(id, fixture.source("a", duration: .seconds(30)), at: .zero, paused: false)
+            try fixture.wait { $0 == .failed(id, .transport("the audio device has gone")) }
+        }
+    }
+
+    @Test func aDeviceThatIsLostDuringAPauseIsToldAfterIt() throws {
+        let fixture = try withoutDevice()
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", duration: .seconds(30)), at: .zero, paused: true)
+        try fixture.wait { if case .output(0, .some) = $0 { true } else { false } }
+        try fixture.wait { $0 == .started(one) }
+        #expect(!fixture.events.contains { if case .failed = $0 { true } else { false } })
+        fixture.player.pause(false)
+        try fixture.wait { $0 == .failed(one, .transport("the audio device has gone")) }
+        // Another song takes the place of one that stands paused: libmpv has the device no more than before.
+        fixture.player.load(two, fixture.source("a", duration: .seconds(30)), at: .zero, paused: true)
+        try fixture.wait { $0 == .started(two) }
+        fixture.player.load(PlaybackID(3), fixture.source("a", duration: .seconds(30)), at: .zero, paused: false)
+        try fixture.wait { $0 == .failed(PlaybackID(3), .transport("the audio device has gone")) }
+    }
+
     /// The song is fetched once, and neither's end takes it from the other, though there is no room for any song.
     @Test func thePlayersShareTheFileOfASong() throws {
         let gates = GateBox()
