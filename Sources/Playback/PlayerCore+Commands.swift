@@ -90,6 +90,7 @@ extension PlayerCore {
         slot.entry = nil
         slot.isLoaded = false
         slot.isSounding = false
+        slot.isSilent = false
         slot.begin = position
         slot.outcome = nil
         var options: [(String, String)] = []
@@ -175,8 +176,8 @@ extension PlayerCore {
         guard current != nil, isPaused != self.isPaused else { return }
         setPaused(isPaused)
         if isInNext { audibleDue = .max }
-        if !isPaused, deck.isIdle { becameIdle() }
         if !isPaused, tryLostDevice() { deviceChanged() }
+        if !isPaused, deck.isIdle { becameIdle() }
         askPosition()
     }
 

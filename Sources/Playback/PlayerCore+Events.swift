@@ -134,6 +134,7 @@ extension PlayerCore {
         giveUpDue = .max
         release(old)
         handle.command(["playlist-remove", "0"])
+        tellSilence(of: old)
         becomeCurrent(new, elapsed: elapsed)
     }
 
@@ -166,8 +167,8 @@ extension PlayerCore {
             otherIsReady()
             return
         }
-        if let seek = seekInFlight {
         askDevice()
+        if let seek = seekInFlight {
             guard seek.isTaken else { return }
             seekInFlight = nil
         }
@@ -200,14 +201,14 @@ extension PlayerCore {
             return
         }
         let outcome: Slot.Outcome
+        slot.isSilent = end == .nothingToPlay && slot.stream == nil
         switch end {
         case .stopped, .other:
             return
         case .endOfFile:
             // Without an error libmpv also ends a song of which no more bytes come.
             outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
-        case .nothingToPlay where slot.stream == nil && slot.begin > .zero:
-            // It was begun behind its last sound, or behind the end of the wanted part.
+        case .nothingToPlay where slot.stream == nil && slot.isBegunAtEnd:
             outcome = (fetcher?.failure).map { .failed($0) } ?? .ended
         case .outputFailure:
             outcome = .failed(.transport("no audio output: \(message)"))

@@ -228,6 +228,7 @@ extension PlayerCore {
         isStarving = deck.isBuffering
         release(old)
         deck.handle.set(.pause, isPaused)
+        tellSilence(of: old)
         becomeCurrent(new, elapsed: new.begin + (fade.isRunning ? fade.length : .zero))
         askPosition()
     }

@@ -263,6 +263,7 @@ final class PlayerCore {
         guard let current else { return }
         for deck in decks { deck.handle.command(["stop"]) }
         forgetSongs()
+        tellSilence(of: current)
         emit(.failed(current.id, failure))
     }
 
@@ -278,7 +279,13 @@ final class PlayerCore {
         if let stream = current.stream, goOn(with: stream, of: current) { return }
         guard next == nil else { return }
         forgetSongs()
+        tellSilence(of: current)
         emit(.ended(id, .endOfFile))
+    }
+
+    /// Says of a song that is left that nothing of it was heard, if that is so.
+    func tellSilence(of slot: Slot) {
+        if slot.isSilent { emit(.silent(slot.id)) }
     }
 
     /// Lets go of both songs.

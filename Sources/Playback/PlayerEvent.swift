@@ -11,6 +11,9 @@ public enum PlayerEvent: Sendable, Equatable {
     case audible(PlaybackID)
     /// The song is over and nothing was preloaded; comes when its last sample has been heard, or after `stop`.
     case ended(PlaybackID, EndReason)
+    /// The end of the current song has come and nothing of it was heard since it was loaded, though it may have `started`.
+    /// Comes just before its `ended` or `failed`, or the `audible` of the song that follows.
+    case silent(PlaybackID)
     /// The song can't be played; playback has stopped at it.
     case failed(PlaybackID, PlaybackFailure)
     /// The song waits for bytes; it plays on by itself when they come. The message says why, without secrets.

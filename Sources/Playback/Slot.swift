@@ -39,6 +39,8 @@ final class Slot {
     var offset = Duration.zero
     /// Sound has come since the latest load.
     var isSounding = false
+    /// The latest load has ended, and libmpv had nothing to play of it.
+    var isSilent = false
     var outcome: Outcome?
     /// It cannot overlap with the song before it, though the settings would have it so.
     var refusesFade = false
@@ -70,6 +72,16 @@ final class Slot {
             return request
         }
         return part
+    }
+
+    /// Whether the latest load may have been begun behind the last sound, or behind the end of the wanted part. What libmpv
+    /// cannot even open has no sound anywhere.
+    var isBegunAtEnd: Bool {
+        guard begin > .zero, isLoaded else { return false }
+        let place = begin + .seconds(1)
+        if let end = source.end, place >= end { return true }
+        // What the library says of the length is not always so.
+        return duration.map { place >= $0 } ?? true
     }
 
     /// Where the song ends: by the decoder, else the library, or before that where only a part is wanted.

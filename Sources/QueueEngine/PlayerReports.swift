@@ -16,7 +16,9 @@ extension Queue {
     }
 
     /// The player has gone over to the preloaded entry without a gap and it is heard now.
-    public mutating func trackChanged(to id: EntryID) -> Outcome {
+    /// - Parameter isSilent: whether nothing was heard of the entry before it. After five such in a row it stops; in the
+    ///   mode `mpd` after as many as there are entries, but not after a single one.
+    public mutating func trackChanged(to id: EntryID, isSilent: Bool = false) -> Outcome {
         guard state != .stopped else { return Outcome() }
         var step = Step()
         if entering == id {
@@ -27,6 +29,10 @@ extension Queue {
             return finish(step)
         }
         committed = nil
+        if isEnough(isSilent: isSilent) {
+            giveUp(&step)
+            return finish(step)
+        }
         // If the queue was edited while the change was on its way, the player sounds the wrong entry: load the right one.
         advance(.endOfTrack, isSounding: id == followingID, &step)
         failuresInARow = 0
@@ -34,7 +40,8 @@ extension Queue {
     }
 
     /// The current entry was heard to its end and nothing follows it in the player.
-    public mutating func trackEnded(_ id: EntryID) -> Outcome {
+    /// - Parameter isSilent: whether nothing was heard of it; the rule is that of `trackChanged(to:isSilent:)`.
+    public mutating func trackEnded(_ id: EntryID, isSilent: Bool = false) -> Outcome {
         guard state != .stopped, let current else { return Outcome() }
         var step = Step()
         if let awaited = entering, awaited != id {
@@ -45,22 +52,27 @@ extension Queue {
         guard id == currentID else { return Outcome() }
         committed = nil
         failuresInARow = 0
-        advance(.endOfTrack, &step)
+        if isEnough(isSilent: isSilent) {
+            giveUp(&step)
+        } else {
+            advance(.endOfTrack, &step)
+        }
         return finish(step)
     }
 
     /// The current entry cannot be played: it is gone or cannot be decoded. Goes on with the next one; never with the
     /// same, and without consuming it. After five in a row it stops. In the mode `mpd` it stops after as many failures as
     /// there are entries, or after a seek.
-    public mutating func permanentlyFailed(_ id: EntryID) -> Outcome {
+    /// - Parameter isSilent: whether it seemed to begin before, so that `started(_:)` was called for it.
+    public mutating func permanentlyFailed(_ id: EntryID, isSilent: Bool = false) -> Outcome {
         guard state != .stopped, id == currentID else { return Outcome() }
         var step = Step()
         committed = nil
         failuresInARow += 1
         let isEnough = isThreeTier ? failuresInARow >= 5 : stopsOnFailure || failuresInARow >= count
-        if isEnough {
-            halt(&step)
-            reshuffleHiddenOrder()
+        // An entry that failed before it began says nothing of those that seemed to begin.
+        if isEnough || (isSilent && self.isEnough(isSilent: true)) {
+            giveUp(&step)
         } else {
             advance(.failure, &step)
         }
@@ -76,3 +88,14 @@ extension Queue {
         return finish(step)
     }
 }
+
+    /// Takes note of how an entry was left. Returns whether it has been silent for too long.
+    private mutating func isEnough(isSilent: Bool) -> Bool {
+        silencesInARow = isSilent ? silencesInARow + 1 : 0
+        return silencesInARow >= (isThreeTier ? 5 : max(2, count))
+    }
+
+    private mutating func giveUp(_ step: inout Step) {
+        halt(&step)
+        reshuffleHiddenOrder()
+    }

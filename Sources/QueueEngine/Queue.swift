@@ -40,6 +40,8 @@ public struct Queue: Sendable {
     var entering: EntryID?
     /// Permanent failures since the last first sound.
     var failuresInARow = 0
+    /// Entries left in a row of which nothing was heard, though they seemed to begin.
+    var silencesInARow = 0
     /// In the mode `mpd`: whether the entry was reached by a seek, after which a failure stops.
     var stopsOnFailure = false
     /// The next id to give out.

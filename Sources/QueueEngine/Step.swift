@@ -116,6 +116,7 @@ extension Queue {
         committed = nil
         entering = nil
         failuresInARow = 0
+        silencesInARow = 0
         step.effects.append(.stop)
         step.changes.insert(.player)
     }

@@ -253,6 +253,7 @@ extension Queue {
     /// A command of the listener begins a new count of failures.
     private mutating func forgetFailures() {
         failuresInARow = 0
+        silencesInARow = 0
         stopsOnFailure = false
     }
 

@@ -333,6 +333,22 @@ struct PlayerTests {
         // It does not run on to the next song by itself.
         #expect(fixture.server.requests.allSatisfy { $0.path == "/a" })
     }
+
+    /// Of subtitles libmpv knows what they are, and that nothing of them can be heard.
+    @Test(arguments: [Duration.zero, .seconds(2)])
+    func refusesWhatHasNoSoundWhereverItIsBegun(position: Duration) throws {
+        let text = (1...9).map { "\($0)\n00:00:0\($0),000 --> 00:00:0\($0),900\nwords\n\n" }.joined()
+        let fixture = try PlayerFixture { .file(Array(text.utf8), for: $0) }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", duration: .seconds(9)), at: position, paused: false)
+        try fixture.wait {
+            switch $0 {
+            case .ended(one, _), .failed(one, _): true
+            default: false
+            }
+        }
+        #expect(fixture.events.contains { if case .failed(one, .permanent) = $0 { true } else { false } })
+    }
 }
 
 /// A gate that a server's closure needs before the server is there.

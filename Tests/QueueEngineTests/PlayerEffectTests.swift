@@ -191,6 +191,51 @@ import Testing
         #expect(outcome.effects.first == .load(Sketch.id("x", in: queue), at: .zero, paused: false))
     }
 
+    /// In both ways in which an entry is left, and mixed with entries that fail after they seemed to begin.
+    @Test(arguments: ["ended", "changed", "failed"], [QueueMode.threeTier, .mpd])
+    func songsThatAreSilentAreNotRepeatedForEver(way: String, mode: QueueMode) throws {
+        var queue = Queue(configuration: QueueConfiguration(mode: mode), seed: 1)
+        _ = try queue.append(contentsOf: (0..<5).map { SongKey($0) })
+        _ = queue.setRepeat(true)
+        _ = queue.play()
+        for round in 1...4 {
+            leave(way, &queue)
+            #expect(queue.state == .playing, "\(round)")
+        }
+        // Somebody wants to hear one of them.
+        _ = try queue.play(at: 0)
+        for round in 1...5 {
+            #expect(queue.state == .playing, "\(round)")
+            leave(way, &queue)
+        }
+        #expect(queue.state == .stopped)
+        #expect(queue.count == 5 && queue.currentID != nil)
+        _ = queue.play()
+        #expect(queue.state == .playing)
+    }
+
+    @Test func aSongThatIsHeardEndsTheCountOfSilentOnes() throws {
+        var queue = Queue(configuration: QueueConfiguration(mode: .threeTier), seed: 1)
+        _ = try queue.append(contentsOf: (0..<5).map { SongKey($0) })
+        _ = queue.setRepeat(true)
+        _ = queue.play()
+        for _ in 0..<4 {
+            for _ in 0..<4 { leave("ended", &queue) }
+            _ = queue.trackEnded(queue.currentID ?? EntryID(0))
+            #expect(queue.state == .playing)
+        }
+    }
+
+    private func leave(_ way: String, _ queue: inout Queue) {
+        let id = queue.currentID ?? EntryID(0)
+        queue.started(id)
+        switch way {
+        case "changed": _ = queue.trackChanged(to: queue.followingID ?? EntryID(0), isSilent: true)
+        case "failed": _ = queue.permanentlyFailed(id, isSilent: true)
+        default: _ = queue.trackEnded(id, isSilent: true)
+        }
+    }
+
     @Test func transportFailureKeepsTheEntry() throws {
         var queue = Sketch.queue("a [b] | | c |")
         let outcome = queue.transportFailed(Sketch.id("b", in: queue))

@@ -22,6 +22,8 @@ struct LoadedSong {
     var isSeekable = true
     /// Whether it has been heard yet.
     var hasSounded = false
+    /// Whether its end has come and nothing of it was heard since it was loaded.
+    var isSilent = false
     /// The seeks that the player must know of before its reports count.
     private var awaitedSeeks: UInt64 = 0
     /// Where it began to sound.

@@ -287,17 +287,18 @@ final class Partition {
     /// through, and the core is not in the middle of an edit then.
     ///
     /// While the next one plays, clients still show `error:`, so it says whose it is.
-    func fail(_ entry: EntryID, _ message: String) {
+    /// - Parameter isSilent: whether it seemed to begin, but nothing was heard.
+    func fail(_ entry: EntryID, _ message: String, isSilent: Bool = false) {
         let uri = queue.entry(id: entry).map { String(decoding: songs.uri(of: $0.key), as: UTF8.self) } ?? ""
         let line = "Cannot play \(uri): \(message)"
         log.notice(line)
         setError(line, isTransient: false)
-        schedule(.milliseconds(500)) { [id] server in server.partition(id)?.passOver(entry) }
+        schedule(.milliseconds(500)) { [id] server in server.partition(id)?.passOver(entry, isSilent: isSilent) }
     }
 
-    private func passOver(_ entry: EntryID) {
+    private func passOver(_ entry: EntryID, isSilent: Bool) {
         guard queue.currentID == entry, queue.state != .stopped else { return }
-        report { $0.permanentlyFailed(entry) }
+        report { $0.permanentlyFailed(entry, isSilent: isSilent) }
     }
 
     // MARK: Errors and events

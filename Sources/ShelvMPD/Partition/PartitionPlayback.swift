@@ -29,7 +29,11 @@ extension Partition {
             guard let song = loaded, song.playback == playback else { return }
             plays.left(isChoice: false)
             unload()
-            report { $0.trackEnded(song.entry) }
+            report { $0.trackEnded(song.entry, isSilent: song.isSilent) }
+            if song.isSilent { tellSilence() }
+        case .silent(let playback):
+            guard loaded?.playback == playback else { return }
+            loaded?.isSilent = true
         case .ended(_, .stopped), .closed: break
         case .failed(let playback, let failure): failed(playback, failure)
         case .starving(let playback, let message):
@@ -64,6 +68,7 @@ extension Partition {
     /// The listener hears the preloaded song now.
     private func changed(to next: PreloadedSong) {
         plays.left(isChoice: false)
+        let isSilent = loaded?.isSilent ?? false
         unload()
         var song = LoadedSong(
             playback: next.playback,
@@ -74,7 +79,14 @@ extension Partition {
         song.hasSounded = true
         loaded = song
         plays.begins(next.entry, key: queue.entry(id: next.entry)?.key, length: song.duration, at: .zero)
-        report { $0.trackChanged(to: next.entry) }
+        report { $0.trackChanged(to: next.entry, isSilent: isSilent) }
+        if isSilent { tellSilence() }
+    }
+
+    /// Says why it is still, where nothing was heard of one song after the other.
+    private func tellSilence() {
+        guard queue.state == .stopped, queue.currentID != nil else { return }
+        setError("Nothing can be heard of these songs", isTransient: false)
     }
 
     private func failed(_ playback: PlaybackID, _ failure: PlaybackFailure) {
@@ -89,7 +101,7 @@ extension Partition {
         switch failure {
         case .permanent(let message):
             plays.left(isChoice: false)
-            fail(song.entry, message)
+            fail(song.entry, message, isSilent: song.isSilent)
         case .transport(let message):
             plays.stands()
             loaded?.stand()
