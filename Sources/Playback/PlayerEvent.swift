@@ -14,7 +14,7 @@ public enum PlayerEvent: Sendable, Equatable {
     /// The end of the current song has come and nothing of it was heard since it was loaded, though it may have `started`.
     /// Comes just before its `ended` or `failed`, or the `audible` of the song that follows.
     case silent(PlaybackID)
-    /// The song can't be played; playback has stopped at it.
+    /// The song can't be played; playback has stopped at it, and the player has neither it nor what was preloaded any more.
     case failed(PlaybackID, PlaybackFailure)
     /// The song waits for bytes; it plays on by itself when they come. The message says why, without secrets.
     case starving(PlaybackID, message: String)

@@ -80,14 +80,15 @@ extension Queue {
         return finish(step)
     }
 
-    /// The network has failed for so long that the player gave up. The entry is kept; playback is held.
+    /// The network has failed for so long that the player gave up. The entry is kept; playback is held. The player has let
+    /// go of all songs: to go on or to seek, it has to be given the current one and the one that follows again.
     public mutating func transportFailed(_ id: EntryID) -> Outcome {
-        guard state == .playing, id == currentID else { return Outcome() }
+        guard state != .stopped, id == currentID else { return Outcome() }
         var step = Step()
-        hold(&step)
+        committed = nil
+        if state == .playing { hold(&step) }
         return finish(step)
     }
-}
 
     /// Takes note of how an entry was left. Returns whether it has been silent for too long.
     private mutating func isEnough(isSilent: Bool) -> Bool {
@@ -99,3 +100,4 @@ extension Queue {
         halt(&step)
         reshuffleHiddenOrder()
     }
+}

@@ -191,6 +191,17 @@ import Testing
         #expect(outcome.effects.first == .load(Sketch.id("x", in: queue), at: .zero, paused: false))
     }
 
+    @Test func aTransportFailureEndsTheCommitWindow() throws {
+        var queue = Sketch.queue("a [b] | | c d |")
+        try Commands.run("commit", on: &queue)
+        _ = queue.transportFailed(Sketch.id("b", in: queue))
+        // Nothing sounds any more, so what was about to follow is not what it must go on with.
+        try Commands.run("deleteid c", on: &queue)
+        let outcome = queue.play()
+        #expect(Sketch.line(queue) == "a [b] |  | d | ")
+        #expect(outcome.effects == [.resume])
+    }
+
     /// In both ways in which an entry is left, and mixed with entries that fail after they seemed to begin.
     @Test(arguments: ["ended", "changed", "failed"], [QueueMode.threeTier, .mpd])
     func songsThatAreSilentAreNotRepeatedForEver(way: String, mode: QueueMode) throws {

@@ -4,6 +4,8 @@ import Synchronization
 @testable import ShelvMPD
 
 /// A player that plays nothing: it writes down what it is told, and reports what the test says.
+///
+/// As a real one it has no use for what is said of a song that it does not have, and has none after a failure.
 final class FakePlayer: Player {
     enum Call: Equatable {
         case load(PlaybackID, key: String, at: Duration, paused: Bool)
@@ -24,6 +26,8 @@ final class FakePlayer: Player {
     private struct State {
         var calls: [Call] = []
         var sources: [PlaybackID: AudioSource] = [:]
+        var current: PlaybackID?
+        var next: PlaybackID?
         var report: (@Sendable (PlayerEvent) -> Void)?
     }
 
@@ -33,7 +37,19 @@ final class FakePlayer: Player {
     func connect(_ report: @escaping @Sendable (PlayerEvent) -> Void) { state.withLock { $0.report = report } }
 
     /// Says that something has happened.
-    func report(_ event: PlayerEvent) { state.withLock { $0.report }?(event) }
+    func report(_ event: PlayerEvent) {
+        let report = state.withLock { state in
+            switch event {
+            case .ended(let id, _), .failed(let id, _):
+                if id == state.current { (state.current, state.next) = (nil, nil) }
+            case .audible(let id):
+                if id == state.next { (state.current, state.next) = (id, nil) }
+            default: break
+            }
+            return state.report
+        }
+        report?(event)
+    }
 
     /// What it was told since the last look.
     func takeCalls() -> [Call] {
@@ -46,24 +62,36 @@ final class FakePlayer: Player {
     /// What it was given to play under an id.
     func source(_ id: PlaybackID) -> AudioSource? { state.withLock { $0.sources[id] } }
 
-    private func note(_ id: PlaybackID, _ source: AudioSource) { state.withLock { $0.sources[id] = source } }
-
     private func note(_ call: Call) { state.withLock { $0.calls.append(call) } }
 
+    /// Writes down what only means something while there is a song.
+    private func noteOfSong(_ call: Call, _ change: (inout State) -> Void = { _ in }) {
+        state.withLock { state in
+            guard state.current != nil else { return }
+            state.calls.append(call)
+            change(&state)
+        }
+    }
+
     func load(_ id: PlaybackID, _ source: AudioSource, at position: Duration, paused: Bool) {
-        note(id, source)
-        note(.load(id, key: source.cacheKey, at: position, paused: paused))
+        state.withLock { state in
+            state.sources[id] = source
+            (state.current, state.next) = (id, nil)
+            state.calls.append(.load(id, key: source.cacheKey, at: position, paused: paused))
+        }
     }
     func preload(_ id: PlaybackID, _ source: AudioSource) {
-        note(id, source)
-        note(.preload(id, key: source.cacheKey))
+        noteOfSong(.preload(id, key: source.cacheKey)) { state in
+            state.sources[id] = source
+            state.next = id
+        }
     }
-    func cancelPreload() { note(.cancelPreload) }
+    func cancelPreload() { noteOfSong(.cancelPreload) { $0.next = nil } }
     func setGain(_ gain: SongGain?, of id: PlaybackID) { note(.gain(id, gain)) }
     func fetchAhead(_ sources: [AudioSource]) { note(.fetchAhead(sources.map(\.cacheKey))) }
-    func pause(_ paused: Bool) { note(.pause(paused)) }
-    func seek(to position: Duration) { note(.seek(position)) }
-    func stop() { note(.stop) }
+    func pause(_ paused: Bool) { noteOfSong(.pause(paused)) }
+    func seek(to position: Duration) { noteOfSong(.seek(position)) }
+    func stop() { noteOfSong(.stop) { ($0.current, $0.next) = (nil, nil) } }
     func setVolume(_ percent: Int) { note(.volume(percent)) }
     func setCrossfade(_ settings: CrossfadeSettings) { note(.crossfade(settings)) }
     func setOutput(_ index: Int, enabled: Bool) { note(.output(index, enabled)) }

@@ -150,6 +150,12 @@ final class ListeningServer {
         _ = try ask("ping")
     }
 
+    /// The server is gone for so long that the player lets go of the song.
+    func fails() throws {
+        if let current { server.player.report(.failed(current, .transport("the server is away"))) }
+        _ = try ask("ping")
+    }
+
     /// Notes what the player was told.
     private func follow() {
         for call in server.player.takeCalls() {

@@ -86,6 +86,22 @@ import Testing
         #expect(remote.plays.isEmpty)
     }
 
+    @Test(arguments: ["play", "seekcur 0", "seekcur 25"])
+    func aLostSongIsNoEndOfItsPlay(command: String) async throws {
+        let remote = ScriptedListener(.navidrome)
+        let (server, _) = try await Self.playing(remote)
+        defer { server.kill() }
+        server.plays(20)
+        try server.fails()
+        let lost = server.current
+        #expect(try server.ask(command) && server.ask("play"))
+        #expect(server.current != lost)
+        server.plays(11, from: 20)
+        #expect(await server.settle())
+        #expect(remote.plays.map(\.songID) == ["a"])
+        #expect(remote.reports.contains("paused a 20000"))
+    }
+
     @Test func theEndOfTheProgramIsTheEndOfWhatIsHeard() async throws {
         let remote = ScriptedListener(.navidrome)
         let (server, _) = try await Self.playing(remote)

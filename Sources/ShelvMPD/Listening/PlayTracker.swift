@@ -102,6 +102,12 @@ final class PlayTracker {
         advances = false
     }
 
+    /// The player has let go of the song, which stands there.
+    func isLost(at position: PlaybackPosition) {
+        take(.sought(at: Self.now))
+        moved(to: position)
+    }
+
     /// The song is over.
     /// - Parameter isChoice: whether the listener wants to hear something else.
     func left(isChoice: Bool) {

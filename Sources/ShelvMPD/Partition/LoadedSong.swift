@@ -24,6 +24,8 @@ struct LoadedSong {
     var hasSounded = false
     /// Whether its end has come and nothing of it was heard since it was loaded.
     var isSilent = false
+    /// Why the player has let go of it, though it is to be heard; it stands where it was.
+    private(set) var loss: String?
     /// The seeks that the player must know of before its reports count.
     private var awaitedSeeks: UInt64 = 0
     /// Where it began to sound.
@@ -63,6 +65,12 @@ struct LoadedSong {
         guard position.seeks >= awaitedSeeks else { return false }
         self.position = position
         return true
+    }
+
+    /// The player has let go of it: it stands at the place that it has reached.
+    mutating func lose(because reason: String) {
+        loss = reason
+        position = PlaybackPosition(elapsed: elapsed, time: Self.now, advances: false, seeks: position.seeks)
     }
 
     /// How long it has sounded, leaving out what was jumped over.

@@ -138,13 +138,22 @@ final class Partition {
             case .load(let entry, let time, let paused): load(entry, at: time, paused: paused)
             case .preload(let entry): preload(entry)
             case .pause: player.pause(true)
-            case .resume: player.pause(false)
+            case .resume:
+                if let lost, let place = loaded?.elapsed {
+                    loadAgain(lost, at: place, paused: false)
+                } else {
+                    player.pause(false)
+                }
             case .seek(let time):
                 let position = time + start(of: loaded?.entry)
-                seekCalls += 1
-                loaded?.expect(elapsed: position, seeks: seekCalls)
-                plays.stands()
-                player.seek(to: position)
+                if let lost {
+                    loadAgain(lost, at: position, paused: queue.state == .paused)
+                } else {
+                    seekCalls += 1
+                    loaded?.expect(elapsed: position, seeks: seekCalls)
+                    plays.stands()
+                    player.seek(to: position)
+                }
             case .stop:
                 // What is taken out of the queue was not wanted; what is stopped may be.
                 plays.left(isChoice: loaded.map { queue.entry(id: $0.entry) == nil } ?? false)
@@ -165,6 +174,25 @@ final class Partition {
     }
 
     private func load(_ entry: EntryID, at time: Duration, paused: Bool) {
+        let position = time + start(of: entry)
+        give(entry, at: position, paused: paused) { source in
+            plays.begins(entry, key: queue.entry(id: entry)?.key, length: source.duration, at: time)
+        }
+    }
+
+    /// The entry of which the player has let go, though it is to be heard.
+    private var lost: EntryID? { loaded.flatMap { $0.loss == nil ? nil : $0.entry } }
+
+    /// Gives the player again what it has let go of, and what follows that. The same play goes on, wherever that is.
+    /// - Parameter position: from the beginning of the song, not of its range.
+    private func loadAgain(_ entry: EntryID, at position: Duration, paused: Bool) {
+        if let loss = loaded?.loss, errorMessage?.text == loss { clearError() }
+        let next = preloaded?.entry
+        give(entry, at: position, paused: paused) { _ in plays.stands() }
+        if let next, loaded != nil { preload(next) }
+    }
+
+    private func give(_ entry: EntryID, at position: Duration, paused: Bool, _ note: (AudioSource) -> Void) {
         unload()
         guard let source = source(of: entry) else {
             plays.left(isChoice: true)
@@ -172,9 +200,8 @@ final class Partition {
             return
         }
         let playback = nextPlayback()
-        let position = time + start(of: entry)
         loaded = LoadedSong(playback: playback, entry: entry, elapsed: position, duration: source.duration)
-        plays.begins(entry, key: queue.entry(id: entry)?.key, length: source.duration, at: time)
+        note(source)
         player.load(playback, source, at: position, paused: paused)
     }
 

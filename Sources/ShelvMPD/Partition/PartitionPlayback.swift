@@ -103,11 +103,17 @@ extension Partition {
             plays.left(isChoice: false)
             fail(song.entry, message, isSilent: song.isSilent)
         case .transport(let message):
-            plays.stands()
-            loaded?.stand()
+            lose(because: message)
             setError(message, isTransient: false)
             report { $0.transportFailed(song.entry) }
         }
+    }
+
+    /// The player has nothing any more. What it had is kept here, for whatever the listener asks for next.
+    private func lose(because reason: String) {
+        loaded?.lose(because: reason)
+        preloaded?.isCommitted = false
+        if let loaded { plays.isLost(at: loaded.position) }
     }
 
     // MARK: What `status` shows
