@@ -55,11 +55,6 @@ struct LoadedSong {
         awaitedSeeks = seeks
     }
 
-    /// The player has let go of it: it stays where it is.
-    mutating func stand() {
-        position = PlaybackPosition(elapsed: elapsed, time: Self.now, advances: false, seeks: position.seeks)
-    }
-
     /// Takes what the player has reported. Returns whether it is news.
     mutating func take(_ position: PlaybackPosition) -> Bool {
         guard position.seeks >= awaitedSeeks else { return false }
