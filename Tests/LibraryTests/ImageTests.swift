@@ -77,7 +77,9 @@ struct ImageTests {
         let folder = try TemporaryFolder()
         #expect(throws: LibraryError.noFile) { try LibrarySnapshot.open(file: folder.path + "/library") }
         #expect(throws: LibraryError.self) { try LibrarySnapshot.open(file: folder.path) }
-        #expect(throws: LibraryError.self) { try LibraryBuilder().build(info: LibraryFixture.info, file: "/dev/null/x") }
+        #expect(throws: LibraryError.self) {
+            try LibraryBuilder().build(info: LibraryFixture.info, file: "/dev/null/x")
+        }
         try write([], folder.path + "/library")
         #expect(throws: LibraryError.damaged("too short")) { try LibrarySnapshot.open(file: folder.path + "/library") }
         try write([UInt8](repeating: 0x41, count: 100_000), folder.path + "/library")
