@@ -177,14 +177,13 @@ import Testing
             },
             "\(process.errors)"
         )
-        used.withLock { $0 = [] }
+        // A request that was under way may still come with the old one.
         #expect(
             waitUntil {
                 _ = try? client.ask("update")
-                return used.withLock { $0.count } >= 5
+                return used.withLock { $0.suffix(8).count { $0 == "n3w-s3cret" } } == 8
             }
         )
-        #expect(used.withLock { $0.allSatisfy { $0 == "n3w-s3cret" } })
         process.send(SIGTERM)
         #expect(process.wait(milliseconds: 10_000) == .exited(0))
         #expect(!process.errors.contains("s3cret") && !process.output.contains("s3cret"), "\(process.errors)")
