@@ -142,6 +142,16 @@ import Testing
         #expect(advances.withLock { $0 } == false)
     }
 
+    /// An address may hold a password or a token; neither is told, here or in the log.
+    @Test func anAddressThatCannotBePlayedIsNamedWithoutSecrets() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        #expect(try client.ask("add http://ann:s3cret@127.0.0.1/radio?token=s3cret") == ["OK"])
+        #expect(try client.ask("play") == ["OK"])
+        server.player.report(.failed(PlaybackID(1), .permanent("nobody answers")))
+        #expect(try client.value("error", of: "status") == "Cannot play http://127.0.0.1/radio: nobody answers")
+    }
+
     @Test func passesOverASongThatCannotBePlayed() throws {
         let (server, client, playback) = try Self.playing()
         server.player.report(.failed(playback, .permanent("not on the server")))

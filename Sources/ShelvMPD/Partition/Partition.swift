@@ -316,11 +316,19 @@ final class Partition {
     /// While the next one plays, clients still show `error:`, so it says whose it is.
     /// - Parameter isSilent: whether it seemed to begin, but nothing was heard.
     func fail(_ entry: EntryID, _ message: String, isSilent: Bool = false) {
-        let uri = queue.entry(id: entry).map { String(decoding: songs.uri(of: $0.key), as: UTF8.self) } ?? ""
-        let line = "Cannot play \(uri): \(message)"
+        let line = "Cannot play \(nameForMessages(of: entry)): \(message)"
         log.notice(line)
         setError(line, isTransient: false)
         schedule(.milliseconds(500)) { [id] server in server.partition(id)?.passOver(entry, isSilent: isSilent) }
+    }
+
+    /// The URI of an entry; of a URL without what may be secret in it.
+    private func nameForMessages(of entry: EntryID) -> String {
+        guard let key = queue.entry(id: entry)?.key else { return "a song" }
+        if case .stream(let stream)? = songs.song(key), let address = StreamAddress(stream.uri) {
+            return address.description
+        }
+        return String(decoding: songs.uri(of: key), as: UTF8.self)
     }
 
     private func passOver(_ entry: EntryID, isSilent: Bool) {
