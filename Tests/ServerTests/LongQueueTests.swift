@@ -11,29 +11,6 @@ import Testing
 /// Long queues: what is written for an edit, and how long the core is busy. With `SHELV_COST`, in a release build, 100,000
 /// entries and the numbers.
 @Suite struct LongQueueTests {
-    private static let measures = unsafe getenv("SHELV_COST") != nil
-
-    private static func records(_ count: Int) -> [SongRecord] {
-        (0..<count).map { number in
-            SongRecord(
-                songID: "01234567-89ab-cdef-0123-\(100_000_000_000 + number)",
-                uri: "Artist \(number / 100)/Album \(number / 10)/\(number).flac",
-                tags: [
-                    TagValue(.artist, "Artist \(number / 100)"), TagValue(.album, "Album \(number / 10)"),
-                    TagValue(.title, "Title \(number)"), TagValue(.track, "\(number % 10)"),
-                ],
-                duration: 200_000,
-                suffix: "flac"
-            )
-        }
-    }
-
-    private static func milliseconds(_ duration: Duration) -> Double { Double(duration.nanoseconds) / 1_000_000 }
-
-    private static func tell(_ text: String) {
-        if measures { print("COST \(text)") }
-    }
-
     /// Bytes that `body` makes the store write, once it is settled.
     private static func bytes(
         _ server: PersistentServer,
@@ -68,8 +45,8 @@ import Testing
     }
 
     @Test func editsOfALongQueueAreCheapAndComeBack() async throws {
-        let count = Self.measures ? 100_000 : 3000
-        let records = Self.records(count)
+        let count = CostMeasurement.isOn ? 100_000 : 3000
+        let records = CostMeasurement.records(count)
         let folder = try #require(TemporaryFolder())
         var server = try await PersistentServer(folder, records)
         var client = try server.client()
@@ -86,9 +63,9 @@ import Testing
             slowest = max(slowest, clock.now - asked)
         }
         let settled = clock.now
-        Self.tell("add \(count): answered after \(Self.milliseconds(answered - added)) ms")
-        Self.tell(
-            "saved after \(Self.milliseconds(settled - answered)) ms; slowest ping \(Self.milliseconds(slowest)) ms"
+        CostMeasurement.tell("add \(count): answered after \(CostMeasurement.milliseconds(answered - added)) ms")
+        CostMeasurement.tell(
+            "saved after \(CostMeasurement.milliseconds(settled - answered)) ms; slowest ping \(CostMeasurement.milliseconds(slowest)) ms"
         )
 
         // What is put off: a piece follows the other; the last one has been done when the number stays.
@@ -102,7 +79,7 @@ import Testing
             kept = number
         }
         #expect(kept == Int64(count))
-        Self.tell("facts of all songs kept after \(Self.milliseconds(clock.now - added)) ms")
+        CostMeasurement.tell("facts of all songs kept after \(CostMeasurement.milliseconds(clock.now - added)) ms")
 
         let edits = [
             "addid \"\(records[5].uri)\"", "addid \"\(records[6].uri)\" 0", "delete \(count / 2)",
@@ -113,15 +90,15 @@ import Testing
                 let answer = try client.ask(line)
                 #expect(answer.last == "OK")
             }
-            Self.tell("\(line.prefix(10)): \(written) bytes written")
+            CostMeasurement.tell("\(line.prefix(10)): \(written) bytes written")
             #expect(written < 400_000, "\(line)")
         }
 
-        for _ in 0..<(Self.measures ? 5 : 1) {
+        for _ in 0..<(CostMeasurement.isOn ? 5 : 1) {
             guard let times = server.onCore({ Self.costOfAnEditDuringASave($0) }) else { continue }
-            Self.tell(
-                "core: copy \(Self.milliseconds(times.copy)) ms, edit while it is read \(Self.milliseconds(times.edit)) ms, "
-                    + "the same edit otherwise \(Self.milliseconds(times.plainEdit)) ms"
+            CostMeasurement.tell(
+                "core: copy \(CostMeasurement.milliseconds(times.copy)) ms, edit while it is read \(CostMeasurement.milliseconds(times.edit)) ms, "
+                    + "the same edit otherwise \(CostMeasurement.milliseconds(times.plainEdit)) ms"
             )
         }
         #expect(server.settle())
@@ -130,7 +107,9 @@ import Testing
 
         let begin = clock.now
         server = try await PersistentServer(folder, records)
-        Self.tell("start with this queue, with building the library: \(Self.milliseconds(clock.now - begin)) ms")
+        CostMeasurement.tell(
+            "start with this queue, with building the library: \(CostMeasurement.milliseconds(clock.now - begin)) ms"
+        )
         client = try server.client()
         #expect(try client.ask("plchangesposid 0") == ids)
         let reading = clock.now
@@ -139,12 +118,12 @@ import Testing
             library: try #require(server.onCore { $0.library }),
             log: .silent
         )
-        Self.tell("reading the saved queue: \(Self.milliseconds(clock.now - reading)) ms")
+        CostMeasurement.tell("reading the saved queue: \(CostMeasurement.milliseconds(clock.now - reading)) ms")
         // Emptied and filled again.
         let written = try await Self.bytes(server, folder) {
             for line in ["clear", "add \"\"", "clear", "add \"\(records[0].uri)\""] { _ = try client.ask(line) }
         }
-        Self.tell("clear, add all, clear, add one: \(written) bytes written")
+        CostMeasurement.tell("clear, add all, clear, add one: \(written) bytes written")
         server.end()
         server = try await PersistentServer(folder, records)
         #expect(try server.client().value("playlistlength", of: "status") == "1")

@@ -10,32 +10,11 @@ import Testing
 /// What it costs to put libraries together, and how long the core is busy when another server is shown. With `SHELV_COST`, in a
 /// release build, 100,000 songs of each server, all of them in the queue, and the numbers.
 @Suite struct SwitchingCostTests {
-    private static let measures = unsafe getenv("SHELV_COST") != nil
-
     private static func library(_ server: String, _ count: Int) throws -> LibrarySnapshot {
         var builder = LibraryBuilder()
-        for number in 0..<count {
-            builder.add(
-                SongRecord(
-                    songID: "01234567-89ab-cdef-0123-\(100_000_000_000 + number)",
-                    uri: "\(server) \(number / 100)/Album \(number / 10)/\(number).flac",
-                    tags: [
-                        TagValue(.artist, "\(server) \(number / 100)"), TagValue(.album, "Album \(number / 10)"),
-                        TagValue(.title, "Title \(number)"), TagValue(.track, "\(number % 10)"),
-                    ],
-                    duration: 200_000,
-                    suffix: "flac"
-                )
-            )
-        }
+        for record in CostMeasurement.records(count, artist: server) { builder.add(record) }
         return try builder.build(info: LibraryInfo(serverID: server, serverName: server), file: nil)
     }
-
-    private static func tell(_ text: String) {
-        if measures { print("COST \(text)") }
-    }
-
-    private static func milliseconds(_ duration: Duration) -> Double { Double(duration.nanoseconds) / 1_000_000 }
 
     /// The most memory that the process has had, in MiB.
     private static var peak: Int {
@@ -44,15 +23,15 @@ import Testing
         return usage.ru_maxrss / 1024
     }
 
-    @Test(arguments: measures ? [1_000, 10_000, 100_000] : [2_000])
+    @Test(arguments: CostMeasurement.isOn ? [1_000, 10_000, 100_000] : [2_000])
     func aLongQueueKeepsItsSongsThroughSwitches(count: Int) async throws {
         let clock = ContinuousClock()
         let (first, second) = (try Self.library("first", count), try Self.library("second", count))
         let peak = Self.peak
         let start = clock.now
         let both = try await LibraryMerge(first, [.init(path: "m", library: second)]).build(file: nil).snapshot
-        Self.tell(
-            "merge: \(Self.milliseconds(clock.now - start)) ms, peak +\(Self.peak - peak) MiB, \(2 * count) songs"
+        CostMeasurement.tell(
+            "merge: \(CostMeasurement.milliseconds(clock.now - start)) ms, peak +\(Self.peak - peak) MiB, \(2 * count) songs"
         )
         #expect(both.songCount == 2 * count)
         let fewer = try Self.library("first", count - count / 100)
@@ -77,10 +56,10 @@ import Testing
             let outcome = queue.markChanged { changed.contains($0) }
             let marked = clock.now
             replacement.clear()
-            Self.tell(
-                "\(count) entries, \(name): table \(Self.milliseconds(replaced - start)) ms, queue "
-                    + "\(Self.milliseconds(marked - replaced)) ms; a worker: \(Self.milliseconds(start - begun)) ms, "
-                    + "\(Self.milliseconds(clock.now - marked)) ms"
+            CostMeasurement.tell(
+                "\(count) entries, \(name): table \(CostMeasurement.milliseconds(replaced - start)) ms, queue "
+                    + "\(CostMeasurement.milliseconds(marked - replaced)) ms; a worker: \(CostMeasurement.milliseconds(start - begun)) ms, "
+                    + "\(CostMeasurement.milliseconds(clock.now - marked)) ms"
             )
             // From both to one of them, nothing of its songs changes.
             let isSame = name == "to the first"
