@@ -7,7 +7,7 @@ import Testing
 @Suite struct PlaylistRuleTests {
     // MARK: Names
 
-    private func names(_ titles: [(title: String, owner: String?)], reserved: Set<String> = []) -> [String] {
+    private func names(_ titles: [(title: String, owner: String?)], reserved: [String] = []) -> [String] {
         let candidates = titles.enumerated().map { index, item in
             PlaylistNames.Candidate(
                 key: PlaylistKey(rawValue: Int64(index)),

@@ -321,11 +321,188 @@ struct SeveralServersTests {
         #expect(!program.log.contains("error:"), "\(program.log)")
     }
 
+    private func playlists(_ client: MPDTestClient) throws -> [String] {
+        try client.ask("listplaylists").filter { $0.hasPrefix("playlist: ") }.map { String($0.dropFirst(10)) }
+    }
+
+    @Test func playlistsOfAMountedServerAreShownAndLoaded() throws {
+        let anna = try #require(SmallMusicServer("Anna", seconds: 1))
+        let bert = try #require(SmallMusicServer("Bert", seconds: 1))
+        defer {
+            anna.stop()
+            bert.stop()
+        }
+        anna.setPlaylist("Of Anna", ["2", "1"])
+        anna.setPlaylist("b: Mine", ["3"])
+        bert.setPlaylist("Of Bert", ["3", "9", "1"])
+        bert.setPlaylist("Mine", ["1"])
+        bert.setPlaylist("a/b", ["2"])
+        let program = try Program([("first", anna.url), ("second", bert.url)])
+        defer { program.stop() }
+        var client = try program.start()
+        try #require(hasSongs(client, "Anna"), "\(program.log)")
+        let own = ["Of Anna", "b: Mine"]
+        #expect(waitUntil { (try? playlists(client)) == own }, "\(program.log)")
+        let listener = try MPDTestClient(port: program.port, timeout: 30)
+        listener.send("idle stored_playlist\n")
+        #expect(try client.ask("mount b subsonic://second") == ["OK"])
+        #expect(try listener.reply() == ["changed: stored_playlist", "OK"])
+        #expect(waitUntil(milliseconds: 30_000) { (try? files(client).contains("b/Bert/Album/1.wav")) == true })
+        // What is called so already is called so.
+        let all = ["Of Anna", "b: Mine", "b: Mine (2)", "b: Of Bert", "b: a_b"]
+        #expect(waitUntil(milliseconds: 30_000) { (try? playlists(client)) == all }, "\(program.log)")
+        #expect(try client.entries(of: "b: Mine") == ["Anna/Album/3.wav"])
+        #expect(try client.entries(of: "b: Mine (2)") == ["b/Bert/Album/1.wav"])
+        let root = try client.ask("lsinfo").filter { $0.hasPrefix("playlist: ") }.map { String($0.dropFirst(10)) }
+        #expect(root == all)
+
+        // Looked at and loaded, with ranges and positions.
+        let songs = ["b/Bert/Album/3.wav", "song:9", "b/Bert/Album/1.wav"]
+        #expect(try client.entries(of: "b: Of Bert") == songs)
+        let titles = try client.ask("listplaylistinfo \"b: Of Bert\" 2:").filter { $0.hasPrefix("Title: ") }
+        #expect(titles == ["Title: Bert 1"])
+        #expect(try client.ask("playlistlength \"b: Of Bert\"") == ["songs: 3", "playtime: 2", "OK"])
+        #expect(try files(client, "searchplaylist \"b: Of Bert\" title \"bert 1\"") == [songs[2]])
+        #expect(try client.ask("load \"b: Of Bert\"") == ["OK"])
+        #expect(try client.ask("load \"b: a_b\" 0:1 1") == ["OK"])
+        #expect(try client.value("lastloadedplaylist", of: "status") == "b: a_b")
+        #expect(try files(client, "playlistinfo") == [songs[0], "b/Bert/Album/2.wav", songs[2]])
+        #expect(try client.ask("load \"b: Nothing\"") == ["ACK [50@0] {load} No such playlist"])
+
+        // Not edited; nothing of it reaches anybody.
+        for command in [
+            "playlistclear \"b: Of Bert\"", "playlistadd \"b: Of Bert\" b/Bert/Album/2.wav",
+            "playlistdelete \"b: Of Bert\" 0", "playlistmove \"b: Of Bert\" 0 1", "rm \"b: Of Bert\"",
+            "rename \"b: Of Bert\" other", "save \"b: Of Bert\" append", "save \"b: Of Bert\" replace",
+            "searchaddpl \"b: Of Bert\" title 2",
+        ] {
+            let name = command.prefix { $0 != " " }
+            let why = "The playlist belongs to the mounted server second; to edit it: shelvmpd server use \"second\""
+            #expect(try client.ask(command) == ["ACK [4@0] {\(name)} \(why)"])
+        }
+        #expect(try client.ask("save \"b: Of Bert\"") == ["ACK [56@0] {save} Playlist already exists"])
+        let renamed = try client.ask("rename \"Of Anna\" \"b: Of Bert\"")
+        #expect(renamed == ["ACK [56@0] {rename} Playlist exists already"])
+        #expect(bert.playlists == ["Of Bert": ["3", "9", "1"], "Mine": ["1"], "a/b": ["2"]])
+        #expect(anna.playlists == ["Of Anna": ["2", "1"], "b: Mine": ["3"]])
+        #expect(try client.ask("sticker set playlist \"b: Of Bert\" mood calm") == ["OK"])
+        let calm = ["playlist: b: Of Bert", "sticker: mood=calm", "OK"]
+        #expect(try client.ask("sticker find playlist \"\" mood") == calm)
+
+        // What others do at the server shows with a comparison.
+        let later = try MPDTestClient(port: program.port, timeout: 30)
+        later.send("idle stored_playlist\n")
+        bert.setPlaylist("New", ["4"])
+        #expect(try client.ask("update").last == "OK")
+        #expect(try later.reply() == ["changed: stored_playlist", "OK"])
+        #expect(try client.entries(of: "b: New") == ["b/Bert/Album/4.wav"])
+
+        // Killed, all of it is there, whether the servers are or not.
+        program.kill()
+        for server in [anna, bert] { server.setDown(true) }
+        client = try program.start()
+        #expect(try playlists(client) == ["Of Anna", "b: Mine", "b: Mine (2)", "b: New", "b: Of Bert", "b: a_b"])
+        #expect(try client.entries(of: "b: Of Bert") == songs)
+        #expect(try client.ask("load \"b: New\"") == ["OK"])
+        #expect(try files(client, "playlistinfo").last == "b/Bert/Album/4.wav")
+
+        // Elsewhere, and nowhere.
+        let second = try MPDTestClient(port: program.port, timeout: 30)
+        second.send("idle stored_playlist\n")
+        #expect(try client.ask("unmount b") == ["OK"])
+        #expect(try second.reply() == ["changed: stored_playlist", "OK"])
+        #expect(try playlists(client) == own)
+        #expect(try client.ask("load \"b: New\"") == ["ACK [50@0] {load} No such playlist"])
+        #expect(try client.ask("sticker find playlist \"\" mood") == ["OK"])
+        #expect(try client.ask("mount c second") == ["OK"])
+        #expect(try playlists(client) == ["Of Anna", "b: Mine", "c: Mine", "c: New", "c: Of Bert", "c: a_b"])
+        #expect(try client.entries(of: "c: Of Bert") == ["c/Bert/Album/3.wav", "song:9", "c/Bert/Album/1.wav"])
+
+        // Where it is the active one, they are ordinary ones.
+        #expect(try client.ask("shelv_server use second") == ["OK"])
+        #expect(try playlists(client) == ["Mine", "New", "Of Bert", "a_b"])
+        #expect(try client.ask("sticker get playlist \"Of Bert\" mood") == ["sticker: mood=calm", "OK"])
+        #expect(try client.ask("playlistadd New Bert/Album/5.wav") == ["OK"])
+        for server in [anna, bert] { server.setDown(false) }
+        #expect(waitUntil(milliseconds: 30_000) { bert.playlists["New"] == ["4", "5"] }, "\(program.log)")
+        #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+
+    @Test func editsWaitWhileTheirServerIsOnlyMounted() throws {
+        let anna = try #require(SmallMusicServer("Anna", seconds: 1))
+        let bert = try #require(SmallMusicServer("Bert", seconds: 1))
+        defer {
+            anna.stop()
+            bert.stop()
+        }
+        anna.setPlaylist("List", ["1"])
+        bert.setPlaylist("List", ["2"])
+        bert.setPlaylist("Gone", ["3"])
+        let program = try Program([("first", anna.url), ("second", bert.url)])
+        defer { program.stop() }
+        var client = try program.start()
+        try #require(hasSongs(client, "Anna"), "\(program.log)")
+        #expect(waitUntil { (try? playlists(client)) == ["List"] }, "\(program.log)")
+        anna.setDown(true)
+        for command in [
+            "playlistadd List Anna/Album/4.wav", "playlistadd Made Anna/Album/5.wav",
+            "playlistadd Local http://127.0.0.1:9/x",
+        ] { #expect(try client.ask(command) == ["OK"]) }
+        #expect(try client.ask("shelv_server use second") == ["OK"])
+        try #require(hasSongs(client, "Bert"), "\(program.log)")
+        #expect(try client.ask("mount a first") == ["OK"])
+        // As it would be shown as the active one's; those that no server has are there once.
+        let all = ["Gone", "List", "Local", "a: List", "a: Made"]
+        #expect(waitUntil { (try? playlists(client)) == all }, "\(program.log)")
+        #expect(try client.entries(of: "a: List") == ["a/Anna/Album/1.wav", "a/Anna/Album/4.wav"])
+        #expect(try client.entries(of: "a: Made") == ["a/Anna/Album/5.wav"])
+        // It comes back, is looked at, and is told nothing. Both get further lists meanwhile, which one store has.
+        anna.setDown(false)
+        for (number, server) in [anna, bert, anna, bert].enumerated() {
+            server.setPlaylist("New \(number)", ["\(number + 1)"])
+        }
+        let more = ["Gone", "List", "Local", "New 1", "New 3", "a: List", "a: Made", "a: New 0", "a: New 2"]
+        #expect(
+            waitUntil(milliseconds: 30_000) {
+                _ = try? client.ask("update")
+                return (try? playlists(client)) == more
+            },
+            "\(program.log)"
+        )
+        #expect(anna.playlists == ["List": ["1"], "New 0": ["1"], "New 2": ["3"]])
+        // Removed elsewhere, which leaves an edit to be told.
+        anna.removePlaylist("List")
+        anna.setPlaylist("Last", ["1"])
+        let withLast = [
+            "Gone", "List", "Local", "New 1", "New 3", "a: Last", "a: List", "a: Made", "a: New 0", "a: New 2",
+        ]
+        #expect(
+            waitUntil(milliseconds: 30_000) {
+                _ = try? client.ask("update")
+                return (try? playlists(client)) == withLast
+            },
+            "\(program.log)"
+        )
+        program.kill()
+        client = try program.start()
+        #expect(try playlists(client) == withLast)
+        #expect(try client.entries(of: "a: New 2") == ["a/Anna/Album/3.wav"])
+        #expect(try client.entries(of: "New 3") == ["Bert/Album/4.wav"])
+        #expect(try client.entries(of: "Gone") == ["Bert/Album/3.wav"])
+        // Once it is the active one again, each edit arrives once.
+        #expect(try client.ask("shelv_server use first") == ["OK"])
+        let wanted = ["List": ["1", "4"], "Made": ["5"], "New 0": ["1"], "New 2": ["3"], "Last": ["1"]]
+        #expect(waitUntil(milliseconds: 30_000) { anna.playlists == wanted }, "\(anna.playlists) \(program.log)")
+        #expect(try playlists(client) == ["Last", "List", "Local", "Made", "New 0", "New 2"])
+        #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+
     /// Servers are switched, mounted and unmounted at random, and it is looked at what clients see. `SHELV_SOAK` makes it two
     /// thousand steps.
     @Test func whatIsShownIsWhatWasAskedFor() throws {
         let names = ["Anna", "Bert", "Carl"]
         let servers = try names.map { try #require(SmallMusicServer($0, seconds: 1)) }
+        for (name, server) in zip(names, servers) { server.setPlaylist("Of \(name)", ["1"]) }
         defer { for server in servers { server.stop() } }
         let program = try Program(zip(names, servers).map { ($0, $1.url) })
         defer { program.stop() }
@@ -334,7 +511,9 @@ struct SeveralServersTests {
         for name in names {
             #expect(try client.ask("shelv_server use \(name)") == ["OK"])
             try #require(hasSongs(client, name), "\(program.log)")
+            try #require(waitUntil { (try? playlists(client)) == ["Of \(name)"] }, "\(program.log)")
         }
+        var lists = Dictionary(uniqueKeysWithValues: names.map { ($0, ["1"]) })
         let seed = Self.seed
         var numbers = SeededNumbers(seed: seed)
         var active = "Carl"
@@ -348,7 +527,7 @@ struct SeveralServersTests {
             let path = ["x", "y"][Int(numbers.next() % 2)]
             let command: String
             var isPossible = true
-            switch numbers.next() % 8 {
+            switch numbers.next() % 9 {
             case 0, 1:
                 command = "shelv_server use \(name)"
                 active = name
@@ -364,6 +543,10 @@ struct SeveralServersTests {
                 command = "add \(active)/Album/\(1 + numbers.next() % 5).wav"
                 queue.append("\(active) \(command.suffix(5).prefix(1))")
                 isQueueKept = false
+            case 7:
+                let song = "\(1 + numbers.next() % 5)"
+                command = "playlistadd \"Of \(active)\" \(active)/Album/\(song).wav"
+                lists[active, default: []].append(song)
             default:
                 if step % 4 == 0 {
                     if isQueueKept { program.kill() } else { program.stop() }
@@ -379,6 +562,20 @@ struct SeveralServersTests {
             #expect(try Set(files(client)) == Set(wanted), "\(command), seed \(seed), step \(step)")
             let titles = try client.ask("playlistinfo").filter { $0.hasPrefix("Title: ") }
             #expect(titles == queue.map { "Title: \($0)" }, "\(command), seed \(seed), step \(step)")
+            var shown = ["Of \(active)": (lists[active] ?? []).map { "\(active)/Album/\($0).wav" }]
+            for (path, name) in mounts {
+                shown["\(path): Of \(name)"] = (lists[name] ?? []).map { "\(path)/\(name)/Album/\($0).wav" }
+            }
+            #expect(try playlists(client) == shown.keys.sorted(), "\(command), seed \(seed), step \(step)")
+            for (list, songs) in shown {
+                #expect(try client.entries(of: list) == songs, "\(list), \(command), seed \(seed), step \(step)")
+            }
+        }
+        // Each edit has arrived, once.
+        for (name, server) in zip(names, servers) {
+            #expect(try client.ask("shelv_server use \(name)") == ["OK"])
+            let hasArrived = waitUntil(milliseconds: 30_000) { server.playlists["Of \(name)"] == lists[name] }
+            #expect(hasArrived, "\(name): \(server.playlists), seed \(seed)")
         }
         #expect(!program.log.contains("error:"), "\(program.log)")
     }

@@ -17,7 +17,8 @@ final class SmallMusicServer: Sendable {
         var ratings: [String: String] = [:]
         var stars: Set<String> = []
         var scrobbles: [String] = []
-        var playlists: [(name: String, songs: [String])] = []
+        /// The place of each is its id.
+        var playlists: [(name: String, songs: [String], isGone: Bool)] = []
         var queue: [String]?
         /// How many of its songs it has by now.
         var count: Int
@@ -87,11 +88,20 @@ final class SmallMusicServer: Sendable {
     var queue: [String]? { state.withLock { $0.queue } }
 
     func setPlaylist(_ name: String, _ songs: [String]) {
-        state.withLock { $0.playlists.append((name, songs)) }
+        state.withLock { $0.playlists.append((name, songs, false)) }
+    }
+
+    /// Another client removes one.
+    func removePlaylist(_ name: String) {
+        state.withLock { state in
+            for index in state.playlists.indices where state.playlists[index].name == name {
+                state.playlists[index].isGone = true
+            }
+        }
     }
 
     var playlists: [String: [String]] {
-        state.withLock { Dictionary($0.playlists.map { ($0.name, $0.songs) }) { $1 } }
+        state.withLock { Dictionary($0.playlists.filter { !$0.isGone }.map { ($0.name, $0.songs) }) { $1 } }
     }
 
     /// 16-bit samples of both channels, all others than those of another song.
@@ -157,7 +167,8 @@ final class SmallMusicServer: Sendable {
             guard let number = Int(id), songs.indices.contains(number - 1) else { return failed(70) }
             return .file(wave(number), for: request, type: "audio/x-wav")
         case "getPlaylists":
-            let lists = state.withLock { $0.playlists }.enumerated().map { Self.head($0, $1.name, $1.songs) + "}" }
+            let lists = state.withLock { $0.playlists }.enumerated().filter { !$1.isGone }
+                .map { Self.head($0, $1.name, $1.songs) + "}" }
             return ok("\"playlists\":{\"playlist\":[\(lists.joined(separator: ","))]}")
         case "getPlaylist": return playlist(id)
         case "createPlaylist":
@@ -167,7 +178,7 @@ final class SmallMusicServer: Sendable {
                     state.playlists[number].songs = songs
                     return number
                 }
-                state.playlists.append((request.parameter("name") ?? "", songs))
+                state.playlists.append((request.parameter("name") ?? "", songs, false))
                 return state.playlists.count - 1
             }
             return playlist("p\(number)")
@@ -178,6 +189,7 @@ final class SmallMusicServer: Sendable {
             state.withLock { state in
                 for index in removed.sorted().reversed() { state.playlists[number].songs.remove(at: index) }
                 state.playlists[number].songs += added
+                if let name = request.parameter("name") { state.playlists[number].name = name }
             }
         case "savePlayQueue":
             state.withLock { $0.queue = request.parameters.filter { $0.name == "id" }.map(\.value) }
@@ -192,7 +204,9 @@ final class SmallMusicServer: Sendable {
 
     private func playlist(_ id: String) -> HTTPTestResponse {
         let lists = state.withLock { $0.playlists }
-        guard let number = Int(id.dropFirst()), lists.indices.contains(number) else { return failed(70) }
+        guard let number = Int(id.dropFirst()), lists.indices.contains(number), !lists[number].isGone else {
+            return failed(70)
+        }
         let entries = lists[number].songs.compactMap { Int($0) }.map { song($0) }.joined(separator: ",")
         return ok("\"playlist\":\(Self.head(number, lists[number].name, lists[number].songs)),\"entry\":[\(entries)]}")
     }

@@ -16,7 +16,7 @@ final class SwitchingServer: Sendable {
     let players = FakePlayers()
     /// Lets go of them with itself.
     private let remotes: [SmallMusicServer]
-    private let store: Store
+    let store: Store
     private let thread: TestThread?
     private let task = Mutex<Task<Void, Never>?>(nil)
     private let extras: ListeningExtras

@@ -73,6 +73,107 @@ struct SwitchingTests {
         await server.end()
     }
 
+    private static func playlists(_ client: MPDTestClient) -> [String] {
+        ((try? client.ask("listplaylists")) ?? []).filter { $0.hasPrefix("playlist: ") }.map {
+            String($0.dropFirst(10))
+        }
+    }
+
+    @Test func aUseThatFailsLeavesThePlaylistsOfAMountedServerAtWork() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert", "Carl"])
+        remotes[1].setPlaylist("First", ["2"])
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        #expect(try client.ask("mount c Carl") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        try #require(Self.shows(client, "Carl", below: "c/"), "\(server.log)")
+        #expect(waitUntil(milliseconds: 30_000) { Self.playlists(client) == ["b: First"] }, "\(server.log)")
+        // An image cannot take the place of a folder that is not empty.
+        let image = server.folder.path("cache/library-mounted.image")
+        unsafe unlink(image)
+        server.folder.write("cache/library-mounted.image/x", "")
+        #expect(try client.ask("shelv_server use Bert").last?.hasPrefix("ACK [52@0] {shelv_server}") == true)
+        #expect(Self.playlists(client) == ["b: First"])
+        remotes[1].setPlaylist("Second", ["3"])
+        #expect(try client.ask("update").last == "OK")
+        let both = ["b: First", "b: Second"]
+        #expect(waitUntil(milliseconds: 30_000) { Self.playlists(client) == both }, "\(server.log)")
+        unsafe unlink("\(image)/x")
+        unsafe rmdir(image)
+        #expect(try client.ask("shelv_server use Bert") == ["OK"])
+        #expect(Self.playlists(client) == ["First", "Second"])
+        #expect(try client.ask("playlistadd First Bert/Album/3.wav") == ["OK"])
+        #expect(waitUntil(milliseconds: 30_000) { remotes[1].playlists["First"] == ["2", "3"] }, "\(server.log)")
+        await server.end()
+    }
+
+    @Test func aMountedServersPlaylistsLeaveTheJournalAlone() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert"])
+        remotes[0].setPlaylist("Edited", ["1"])
+        remotes[0].setPlaylist("Removed", ["2"])
+        #expect(try client.ask("update").last == "OK")
+        #expect(
+            waitUntil(milliseconds: 30_000) { Self.playlists(client) == ["Edited", "Removed"] },
+            "\(server.log)"
+        )
+        remotes[0].setDown(true)
+        for command in ["playlistadd Edited Anna/Album/3.wav", "rm Removed"] {
+            #expect(try client.ask(command) == ["OK"])
+        }
+        #expect(try client.ask("shelv_server use Bert") == ["OK"])
+        let id = try #require(server.servers.sources.all.first { $0.made.block.name == "Anna" }).id.text
+        func journal() async throws -> [JournalEntry] {
+            try await server.store.read { database throws(StoreError) in
+                try Journal.entries(of: .playlist, for: id, in: database)
+            }
+        }
+        let waiting = try await journal()
+        #expect(waiting.count == 2)
+        #expect(try client.ask("mount a Anna") == ["OK"])
+        #expect(Self.playlists(client) == ["a: Edited"])
+        // Both have gone from the server meanwhile, which is seen.
+        for name in ["Edited", "Removed"] { remotes[0].removePlaylist(name) }
+        remotes[0].setPlaylist("Last", ["5"])
+        remotes[0].setDown(false)
+        #expect(try client.ask("update").last == "OK")
+        let shown = ["a: Edited", "a: Last"]
+        #expect(waitUntil(milliseconds: 30_000) { Self.playlists(client) == shown }, "\(server.log)")
+        #expect(try client.entries(of: "a: Edited") == ["a/Anna/Album/1.wav", "a/Anna/Album/3.wav"])
+        #expect(try await journal() == waiting)
+        #expect(try client.ask("shelv_server use Anna") == ["OK"])
+        let wanted = ["Edited": ["1", "3"], "Last": ["5"]]
+        #expect(waitUntil(milliseconds: 30_000) { remotes[0].playlists == wanted }, "\(server.log)")
+        await server.end()
+    }
+
+    @Test func whosePlaylistsOfAMountedServerAreDependsOnItsUser() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert"])
+        remotes[1].setPlaylist("List", ["2"])
+        #expect(try client.ask("playlistadd \"b: List\" Anna/Album/1.wav") == ["OK"])
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        let both = ["b: List", "b: List (2)"]
+        #expect(waitUntil(milliseconds: 30_000) { Self.playlists(client) == both }, "\(server.log)")
+        // It has its own name again once that is free.
+        #expect(try client.ask("rename \"b: List\" Other") == ["OK"])
+        #expect(Self.playlists(client) == ["Other", "b: List"])
+        #expect(try client.ask("rm \"b: List\"").last?.contains("mounted server Bert") == true)
+        server.configure([
+            SwitchingServer.block("Anna", remotes[0].url),
+            SwitchingServer.block("Bert", remotes[1].url).replacing("user \"u\"", with: "user \"other\""),
+        ])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(server.log)")
+        #expect(Self.playlists(client) == ["Other", "b: List"])
+        let refusal = ["ACK [4@0] {rm} The playlist belongs to u"]
+        #expect(
+            waitUntil(milliseconds: 30_000) { (try? client.ask("rm \"b: List\"")) == refusal },
+            "\(server.log)"
+        )
+        // Gone from the configuration, it has none.
+        server.configure([SwitchingServer.block("Anna", remotes[0].url)])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(server.log)")
+        #expect(Self.playlists(client) == ["Other"])
+        await server.end()
+    }
+
     /// Nothing else changes afterwards that would be a reason to put them together.
     @Test func aMergeThatFailsIsTriedAgain() async throws {
         let remotes = try ["Anna", "Bert"].map { try #require(SmallMusicServer($0)) }

@@ -47,6 +47,11 @@ enum ACKMapping {
         case .readOnly(.madeUp): ACK(.permission, "The playlist is made up of other things; it cannot be edited")
         case .readOnly(.favorites):
             ACK(.permission, "Favorites is what is starred; songs can be added and removed, no more")
+        case .readOnly(.mounted(let server)):
+            ACK(
+                .permission,
+                "The playlist belongs to the mounted server \(server); to edit it: shelvmpd server use \"\(server)\""
+            )
         case .notAllowed(let user): ACK(.permission, "The server does not let \(user ?? "the user") make playlists")
         case .notForServer: ACK(.argument, "A playlist of the server can only hold its own songs")
         case .onlyStations: ACK(.argument, "Only URLs of radio stations can be added")

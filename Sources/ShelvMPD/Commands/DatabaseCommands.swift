@@ -171,7 +171,7 @@ enum DatabaseCommands {
         let mask = context.session.tagMask
         var playlists: PlaylistListing?
         if path.bytes.isEmpty, !context.session.features.contains(.hidePlaylistsInRoot) {
-            context.server.playlists.noteUse()
+            context.server.noteUseOfPlaylists()
             playlists = context.server.playlists.listing
         }
         let library = context.server.libraryContext(of: context.session)

@@ -239,6 +239,9 @@ enum StickerCommands {
                 return StickerObject(playlist: StickerObject.playlist(madeUp: name))
             }
             if let playlist = shelf.book[name] { return StickerObject(playlist: StickerObject.playlist(playlist.key)) }
+            if let playlist = shelf.mounted[name] {
+                return StickerObject(playlist: StickerObject.playlist(playlist.stored.key), of: playlist.serverID)
+            }
         }
         throw .noSuchPlaylist(name)
     }

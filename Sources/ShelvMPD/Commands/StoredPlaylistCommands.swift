@@ -29,7 +29,7 @@ enum StoredPlaylistCommands {
             "Lists the stored playlists.",
             .playlist(listPlaylists),
             difference:
-                "In the order of the names; an empty list without playlists, where MPD complains: clients stop at an error."
+                "In the order of the names, those of mounted servers as `PATH: NAME`; an empty list without playlists, where MPD complains: clients stop at an error."
         ),
         Command(
             "load",
@@ -52,7 +52,7 @@ enum StoredPlaylistCommands {
     // MARK: Looking
 
     private static func listPlaylists(_ context: CommandContext, _: Arguments) -> LibraryPlan {
-        context.server.playlists.noteUse()
+        context.server.noteUseOfPlaylists()
         let listing = context.server.playlists.listing
         return LibraryPlan(cost: listing.count) { .source(TextReply { listing.append(to: &$0) }) }
     }
@@ -213,10 +213,16 @@ enum StoredPlaylistCommands {
                 return .playlistFetch(SimilarSongs.fetch(seed, in: shelves.library), then: answer)
             }
         }
-        guard let playlist = context.server.playlists.book[name] else { throw PlaylistError.noSuchPlaylist }
-        context.server.playlists.noteUse(of: playlist.key)
-        let entries = playlist.entries
-        return LibraryPlan(cost: cost(entries)) { try answer(entries) }
+        let shelf = context.server.playlists
+        if let playlist = shelf.book[name] {
+            shelf.noteUse(of: playlist.key)
+            let entries = playlist.entries
+            return LibraryPlan(cost: cost(entries)) { try answer(entries) }
+        }
+        guard let playlist = shelf.mounted[name] else { throw PlaylistError.noSuchPlaylist }
+        playlist.noteUse()
+        let content = playlist.content
+        return LibraryPlan(cost: playlist.stored.entries.count) { try answer(content()) }
     }
 }
 

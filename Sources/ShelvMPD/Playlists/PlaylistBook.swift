@@ -36,6 +36,8 @@ struct PlaylistBook: Sendable {
     private var keys: [String.UTF8Key: PlaylistKey] = [:]
     /// In the order of their names.
     private(set) var order: [PlaylistKey] = []
+    /// How often something in it has changed.
+    private(set) var version = 0
 
     init() {}
 
@@ -69,11 +71,13 @@ struct PlaylistBook: Sendable {
     /// Changes the entries where they are.
     mutating func edit(_ key: PlaylistKey, _ body: (inout StoredPlaylist) -> Void) {
         guard playlists[key] != nil else { return }
+        version += 1
         // Not by taking it out and putting it back, which would copy a long list.
         body(&playlists[key, default: StoredPlaylist(key: key, name: "", lastModified: 0, entries: [])])
     }
 
     private mutating func index() {
+        version += 1
         order = playlists.values.sorted { ($0.name, $0.key) < ($1.name, $1.key) }.map(\.key)
         keys = Dictionary(playlists.values.map { (String.UTF8Key(Array($0.name.utf8)), $0.key) }) { $1 }
     }

@@ -35,7 +35,7 @@ enum PlaylistNames {
 
     /// A name for each, all different. What bears a fitting name already keeps it; then those whose title is free as it
     /// is get it, and the others a suffix.
-    static func assign(_ candidates: [Candidate], reserved: Set<String> = []) -> [PlaylistKey: String] {
+    static func assign(_ candidates: [Candidate], reserved: [String] = []) -> [PlaylistKey: String] {
         var taken = Set(reserved.map { String.UTF8Key($0) })
         var names: [PlaylistKey: String] = [:]
         func take(_ name: String, _ candidate: Candidate) -> Bool {

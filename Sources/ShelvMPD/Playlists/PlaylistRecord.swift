@@ -59,6 +59,8 @@ enum PlaylistRefusal: Sendable, Hashable {
     case madeUp
     /// It is what is starred, in the order in which it was.
     case favorites
+    /// It belongs to the mounted server of this name.
+    case mounted(String)
 }
 
 /// What `getPlaylists` tells of a list's content: as long as it stays, the content does.

@@ -21,6 +21,8 @@ extension PlaylistShelf {
         }
         let present = Set(news.items.map(\.playlist.id))
         for (id, key) in byID where !present.contains(id) {
+            // What is to become of edits is found out when they can be sent.
+            if settings.isReadOnly, records[key]?.edits.isEmpty == false { continue }
             differs = records[key]?.isDeleted == false || differs
             vanished(key)
         }
@@ -160,9 +162,10 @@ extension PlaylistShelf {
         hide(key)
         home?.stickers.forget(key)
         guard let journal else { return }
-        let server = journal.server.text
+        let (server, isReadOnly) = (journal.server.text, settings.isReadOnly)
         journal.store.submit("that a playlist is gone") { database throws(StoreError) in
             try PlaylistTable.remove(key, from: database)
+            if isReadOnly { return }
             try Journal.remove(.playlist, subject: key.subject, through: .max, for: server, from: database)
         }
     }

@@ -67,6 +67,7 @@ extension PlaylistShelf {
 
     /// The edits of the list whose first edit is the oldest.
     private func nextDelivery(_ now: Instant) -> PlaylistDelivery? {
+        if settings.isReadOnly { return nil }
         let waiting = records.values.filter { record in
             !record.edits.isEmpty && !record.isLocal && record.notBefore.map { $0 <= now } ?? true
         }

@@ -11,12 +11,14 @@ final class PlaylistShelf {
     struct Settings: Sendable {
         /// Whether there are playlists at all.
         var isEnabled = true
+        /// Whether they can only be looked at: those of a mounted server. Edits that the server does not have yet wait.
+        var isReadOnly = false
         /// Our name on the server; nil where it is not known.
         var user: String?
         /// Entries of a playlist, or nil for no limit.
         var maximumLength: Int?
         /// Names that lists of another kind bear.
-        var reservedNames: Set<String> = []
+        var reservedNames: [String] = []
         /// Time between two looks at the server's lists; nil for none but those on occasion.
         var refreshInterval: Duration?
     }
@@ -28,6 +30,8 @@ final class PlaylistShelf {
     var records: [PlaylistKey: PlaylistRecord] = [:]
     /// Those that are made up, in the order of their names; `add(virtual:)`.
     var virtual: [any VirtualPlaylist] = []
+    /// Those of mounted servers, as they were looked at last; `mounted`.
+    var seenMounted = MountedPlaylists()
     /// Nil where nothing is kept and no server is told.
     let journal: JournalWriter?
     private var lastKey: Int64
@@ -90,8 +94,7 @@ final class PlaylistShelf {
         let isLocal = journal == nil || entries.contains { $0.songID == nil }
         if !isLocal, work.mayNotCreate { throw .notAllowed(settings.user) }
         let title = String(decoding: name, as: UTF8.self)
-        lastKey += 1
-        let key = PlaylistKey(rawValue: lastKey)
+        let key = newKey()
         var record = PlaylistRecord(key: key, isLocal: isLocal, title: title, remoteTitle: title)
         if isLocal { record.base = entries }
         records[key] = record
@@ -114,7 +117,7 @@ final class PlaylistShelf {
             return try virtual.edit(edit, of: server, whenKept: whenKept)
         }
         guard let record = records[key], let playlist = book[key] else { throw .noSuchPlaylist }
-        if let refusal = record.refusal { throw .readOnly(refusal) }
+        if let refusal = refusal(of: record) { throw .readOnly(refusal) }
         if !record.isLocal, edit.newEntries.contains(where: { $0.songID == nil }) { throw .notForServer }
         switch edit {
         case .insert(let entries, _): try checkLength(playlist.entries.count + entries.count)
@@ -137,15 +140,24 @@ final class PlaylistShelf {
     }
 
     /// The playlist of this name, for an edit; nil if there is none.
-    /// - Throws: `.readOnly` for one that is made up and cannot be edited.
+    /// - Throws: `.readOnly` for one that is made up and cannot be edited, or is a mounted server's.
     func playlist(named name: [UInt8]) throws(PlaylistError) -> StoredPlaylist? {
         try checkName(name)
         if let playlist = try editable(virtual: name) { return playlist }
-        return book[name]
+        if let playlist = book[name] { return playlist }
+        if let refusal = mounted.refusal(of: name) { throw .readOnly(refusal) }
+        return nil
     }
 
     /// Whether a playlist is called so.
-    func hasPlaylist(named name: [UInt8]) -> Bool { book[name] != nil || virtual(named: name) != nil }
+    func hasPlaylist(named name: [UInt8]) -> Bool {
+        book[name] != nil || virtual(named: name) != nil || mounted[name] != nil
+    }
+
+    /// Why a playlist cannot be edited; nil when it can.
+    func refusal(of record: PlaylistRecord) -> PlaylistRefusal? {
+        record.refusal ?? (settings.isReadOnly ? .mounted(home?.name ?? "") : nil)
+    }
 
     func checkName(_ name: [UInt8]) throws(PlaylistError) {
         if !settings.isEnabled { throw .disabled }
@@ -239,9 +251,10 @@ final class PlaylistShelf {
     /// Shows a list no longer.
     func hide(_ key: PlaylistKey) { book.set(key, nil) }
 
-    /// A key that no list has had.
+    /// A key that no list has had. The shelves of several servers have one store.
     func newKey() -> PlaylistKey {
-        lastKey += 1
+        lastKey = max(lastKey, server?.lastPlaylistKey ?? 0) + 1
+        server?.lastPlaylistKey = lastKey
         return PlaylistKey(rawValue: lastKey)
     }
 
@@ -257,12 +270,14 @@ final class PlaylistShelf {
                 name: book[record.key]?.name
             )
         }
-        let reserved = settings.reservedNames.union(virtual.map(\.name))
-        let names = PlaylistNames.assign(Array(candidates), reserved: reserved)
+        let names = PlaylistNames.assign(Array(candidates), reserved: reservedNames)
         let changed = names.filter { key, name in book[key].map { $0.name != name } ?? true }
         if !new.isEmpty || !changed.isEmpty { book.add(new, names: changed) }
         return changed
     }
+
+    /// Names that no list of the server can bear.
+    var reservedNames: [String] { settings.reservedNames + virtual.map(\.name) }
 
     /// Tells clients that something about playlists is different.
     func changed() {

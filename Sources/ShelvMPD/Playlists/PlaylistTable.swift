@@ -83,7 +83,7 @@ enum PlaylistTable {
         let refusal: Int64 =
             switch record.refusal {
             case nil: 0
-            case .readonly, .madeUp, .favorites: 1
+            case .readonly, .madeUp, .favorites, .mounted: 1
             case .owner: 2
             }
         try database.run(
@@ -142,9 +142,11 @@ struct SavedPlaylists: Sendable {
     var lastKey: Int64 = 0
 
     /// Reads them for one server.
-    static func load(from store: Store, server: ServerID) async throws -> SavedPlaylists {
+    /// - Parameter hasLocal: whether those that no server has are among them.
+    static func load(from store: Store, server: ServerID, hasLocal: Bool = true) async throws -> SavedPlaylists {
         try await store.read { database throws(StoreError) in
             var rows = try PlaylistTable.rows(for: server.text, in: database)
+            if !hasLocal { rows.removeAll(where: \.record.isLocal) }
             for row in rows where row.record.isLocal && row.record.base.contains(where: { $0.songID != nil }) {
                 // Written when there was one server only, which was this one.
                 try PlaylistTable.write(row.stored(by: server.text), server: nil, to: database)

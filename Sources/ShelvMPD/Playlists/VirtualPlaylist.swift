@@ -71,6 +71,7 @@ extension PlaylistShelf {
         guard settings.isEnabled, virtual(named: Array(playlist.name.utf8)) == nil else { return }
         virtual.append(playlist)
         virtual.sort { $0.name < $1.name }
+        seenMounted = MountedPlaylists()
         assignNames()
     }
 
@@ -106,6 +107,7 @@ extension PlaylistShelf {
     var listing: PlaylistListing {
         PlaylistListing(
             book: book,
+            mounted: mounted.book,
             virtual: virtual.filter(\.isListed).map { (name: $0.name, lastModified: $0.lastModified) }
         )
     }
@@ -114,15 +116,20 @@ extension PlaylistShelf {
 /// All playlists that clients see in lists: a value that any thread can read.
 struct PlaylistListing: Sendable {
     let book: PlaylistBook
+    /// Those of mounted servers.
+    let mounted: PlaylistBook
     /// In the order of their names.
     let virtual: [(name: String, lastModified: Int64)]
 
     /// About how many there are.
-    var count: Int { book.order.count + virtual.count }
+    var count: Int { book.order.count + mounted.order.count + virtual.count }
 
     /// The records of all playlists, in the order of their names: names and times.
     func append(to output: inout [UInt8]) {
         var rest = virtual[...]
+        if !mounted.order.isEmpty {
+            rest = (virtual + mounted.all.map { ($0.name, $0.lastModified) }).sorted { $0.name < $1.name }[...]
+        }
         for playlist in book.all {
             while let next = rest.first, next.name < playlist.name {
                 Self.append(next.name, next.lastModified, to: &output)

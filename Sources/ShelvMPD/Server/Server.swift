@@ -39,6 +39,8 @@ final class Server {
     var outputHomes: [String: String] = [:]
     /// What the store has not taken of that yet.
     var overduePlan = OverduePlan()
+    /// The highest key that a shelf of playlists has given out.
+    var lastPlaylistKey: Int64 = 0
     /// The update job under way and the number of the last one.
     var updates = UpdateJobs()
     /// Why clients see no library, or not all of it; nil while that is as it should be.

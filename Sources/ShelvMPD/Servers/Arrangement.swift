@@ -8,7 +8,9 @@ struct Arrangement: Equatable, Sendable {
     var active: ServerID
     var mounts: [Mounted] = []
 
-    func shows(_ id: ServerID) -> Bool { active == id || mounts.contains { $0.id == id } }
+    func shows(_ id: ServerID) -> Bool { active == id || mounts(id) }
+
+    func mounts(_ id: ServerID) -> Bool { mounts.contains { $0.id == id } }
 
     // MARK: As the store has it
 

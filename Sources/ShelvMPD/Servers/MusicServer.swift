@@ -42,7 +42,7 @@ final class MusicServer {
 
     /// What was accepted and is not on the server yet; nil where nothing is kept.
     var journal: JournalWriter?
-    /// The stored playlists; empty unless this is the server whose playlists clients see.
+    /// The stored playlists; none unless clients see them. Those of a mounted server are read-only.
     var playlists = PlaylistShelf() { didSet { playlists.home = self } }
     /// Stars, ratings and likes.
     var marks = MarkKeeper() { didSet { marks.home = self } }
@@ -83,7 +83,7 @@ final class MusicServer {
         stickers.home = self
     }
 
-    /// Whether clients see its library and its playlists.
+    /// Whether clients see its library, and edit its playlists.
     var isActive: Bool { server?.active === self }
 
     /// Whether clients see its library, alone or beside others.

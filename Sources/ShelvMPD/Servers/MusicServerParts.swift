@@ -16,6 +16,8 @@ struct MusicServerParts: Sendable {
     /// Songs that have other ids now, by the old ones.
     private let moved: [String: String]
     private let plays: SavedScrobbles
+    /// The playlists, if it is mounted.
+    var lists: PlaylistShelf.Saved?
 
     static func load(
         _ reference: MusicServer.Reference,
@@ -48,6 +50,7 @@ struct MusicServerParts: Sendable {
     ) -> MusicServer {
         let music = MusicServer(reference, id: id, name: name, url: url, library: library)
         music.journal = journal
+        if let lists { music.showPlaylists(lists) }
         music.restore(stickers, moved, journal, hasFavorites: configuration.showsFavorites, log: log)
         music.scrobbler = Scrobbler(plays, journal, isEnabled: configuration.scrobbles, log: log)
         music.covers = sources.covers(of: id, reference, configuration, log: log)
@@ -77,8 +80,8 @@ struct ActiveServerParts: Sendable {
     /// - Parameter isStart: whether another device's queue may take the place of ours.
     func attach(to server: Server, _ sources: MusicSources, isStart: Bool) {
         let active = server.active
-        guard let journal = active.journal else { return }
-        active.playlists = PlaylistShelf(playlists, journal)
+        guard active.journal != nil else { return }
+        active.showPlaylists(playlists)
         server.showFavorites()
         active.addListening(server.configuration, extras, sources, isStart: isStart)
     }

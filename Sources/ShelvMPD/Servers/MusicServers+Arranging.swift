@@ -54,16 +54,38 @@ extension MusicServers {
         guard let source = sources[next.active], let active = reference(to: next.active) else { throw .noSuchServer }
         // What ran for the former one, or for this one in its former form, must not be taken for what comes now.
         if isRenewed { await leaveActive() }
+        // The store has what was seen of them last, then.
+        if former.mounts(next.active), let index = members.firstIndex(where: { $0.id == next.active }) {
+            await stopLists(index)
+        }
         do throws(ServerChangeError) {
-            let parts = try await show(next, source, active, isRenewed: isRenewed)
+            let lists = try await listsOfNew(next, former)
+            let parts = try await show(next, source, active, lists, isRenewed: isRenewed)
             shown = next
             if next != former { await keep(next) }
             if let parts { attend(parts.extras) }
             await sync()
         } catch {
             if isRenewed { await goOn() }
+            await sync()
             throw error
         }
+    }
+
+    /// The playlists of the servers that are mounted anew. Nobody changes them meanwhile.
+    private func listsOfNew(
+        _ next: Arrangement,
+        _ former: Arrangement
+    ) async throws(ServerChangeError) -> [ServerID: PlaylistShelf.Saved] {
+        var lists: [ServerID: PlaylistShelf.Saved] = [:]
+        do {
+            for member in members where next.mounts(member.id) && !former.mounts(member.id) {
+                lists[member.id] = try await mountedLists(member.id, member.block)
+            }
+        } catch {
+            throw .failed("\(error)")
+        }
+        return lists
     }
 
     /// Begins anew what runs for the active server only, which stays the active one though another was wanted.
@@ -95,6 +117,7 @@ extension MusicServers {
         _ next: Arrangement,
         _ source: MusicSource,
         _ active: MusicServer.Reference,
+        _ lists: [ServerID: PlaylistShelf.Saved],
         isRenewed: Bool
     ) async throws(ServerChangeError) -> ActiveServerParts? {
         let mounts = next.mounts.compactMap { mount in reference(to: mount.id).map { (mount.path, $0) } }
@@ -136,6 +159,7 @@ extension MusicServers {
                         library,
                         translation,
                         replacement,
+                        lists: lists,
                         isRenewed: isRenewed
                     )
                     parts?.attach(to: server, sources, isStart: false)

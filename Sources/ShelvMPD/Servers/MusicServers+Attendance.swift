@@ -14,6 +14,7 @@ extension MusicServers {
         await finishPlays()
         for index in members.indices {
             await stopSync(index)
+            await stopLists(index)
             await stopCouriers(index)
         }
     }
@@ -51,7 +52,8 @@ extension MusicServers {
         for task in tasks { await task.value }
     }
 
-    /// Begins to keep the libraries that clients see like the servers', and ends it for the others.
+    /// Begins to keep the libraries that clients see like the servers', and the playlists of those that are mounted, and ends it
+    /// for the others.
     func sync() async {
         for index in members.indices {
             let (id, reference) = (members[index].id, members[index].reference)
@@ -59,6 +61,11 @@ extension MusicServers {
                 await stopSync(index)
             } else if members[index].sync == nil, let source = sources[id] {
                 members[index].sync = Task { await source.keepInSync(reference) }
+            }
+            if shown?.mounts(id) != true {
+                await stopLists(index)
+            } else if members[index].lists == nil, let source = sources[id] {
+                members[index].lists = Task { await source.keepPlaylists(reference) }
             }
         }
     }
@@ -68,6 +75,18 @@ extension MusicServers {
         members[index].sync = nil
         task?.cancel()
         await task?.value
+    }
+
+    func stopLists(_ index: Int) async {
+        let task = members[index].lists
+        members[index].lists = nil
+        task?.cancel()
+        await task?.value
+    }
+
+    /// The playlists of a mounted server as the last run, or the last use, left them.
+    func mountedLists(_ id: ServerID, _ block: ServerConfiguration) async throws -> PlaylistShelf.Saved {
+        try await PlaylistShelf.Saved(of: id, block, from: store, configuration, log, isMounted: true)
     }
 
     /// Begins what runs for the active server only; `leave` ends it.

@@ -55,6 +55,7 @@ extension MusicServers {
         let former = sources[id]
         if id == shown?.active { await leaveActive() }
         await stopSync(index)
+        await stopLists(index)
         await stopCouriers(index)
         // What the sync has shown until it ended is what the next one has to go on from.
         guard let library = await core.ask({ reference.find(in: $0)?.library }) ?? nil else {
@@ -67,8 +68,14 @@ extension MusicServers {
         if let lists = former?.shelves.withLock({ $0 }) { new.shelves.withLock { if $0 != nil { $0 = lists } } }
         sources.set(new, for: id)
         former?.shutdown()
+        let lists = shown?.mounts(id) == true ? try? await mountedLists(id, block) : nil
         core.post { server in
             guard let music = reference.find(in: server) else { return }
+            // Whose they are depends on who asks.
+            if let lists {
+                music.showPlaylists(lists)
+                music.playlists.changed()
+            }
             music.name = block.name
             music.url = block.url
             music.syncReport = SyncReport()
@@ -116,6 +123,7 @@ extension MusicServers {
         where !ids.contains(members[index].id) && shown?.shows(members[index].id) != true {
             log.notice("The server \(members[index].block.name) is gone from the configuration")
             await stopSync(index)
+            await stopLists(index)
             await stopCouriers(index)
             sources[members[index].id]?.shutdown()
             sources.set(nil, for: members[index].id)

@@ -40,7 +40,9 @@ extension MusicServers {
         var parts: [MusicServerParts] = []
         for (block, id) in zip(blocks, ids) {
             do {
-                parts.append(try await add(block, id, mustAnswer: id == active))
+                var part = try await add(block, id, mustAnswer: id == active)
+                if arrangement.mounts(id) { part.lists = try await mountedLists(id, block) }
+                parts.append(part)
             } catch {
                 throw StartError("\(block.name): \(error)")
             }

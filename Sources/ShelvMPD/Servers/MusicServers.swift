@@ -5,7 +5,7 @@ import SubsonicKit
 import Synchronization
 
 /// The configured servers, and the tasks that run for each: stars, ratings and plays are brought to all of them, libraries are
-/// kept like those of the active and the mounted ones, and playlists like those of the active one.
+/// kept like those of the active and the mounted ones, and so are playlists; edits of them go to the active one.
 ///
 /// What clients want of it is done one after the other by `run`.
 actor MusicServers {
@@ -20,6 +20,8 @@ actor MusicServers {
         var plays: ScrobbleCourier?
         /// Keeps the library like the server's, as long as clients see it.
         var sync: Task<Void, Never>?
+        /// Keeps the playlists of a mounted one like the server's.
+        var lists: Task<Void, Never>?
     }
 
     /// What runs for the active server only.

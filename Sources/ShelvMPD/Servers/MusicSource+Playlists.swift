@@ -5,23 +5,14 @@ import Playback
 import SubsonicKit
 
 extension MusicSource {
-    /// Does at the server what the stored playlists need; until the task is cancelled.
+    /// Does at the server what the stored playlists need, as the active or a mounted one; until the task is cancelled.
     func keepPlaylists(_ home: MusicServer.Reference) async {
         await PlaylistCourier(client, store: store, log: log).work(for: home)
     }
 
     /// The stored playlists as the last run left them.
     func savedPlaylists(_ configuration: Configuration) async throws -> PlaylistShelf.Saved {
-        let saved = try await SavedPlaylists.load(from: store, server: id)
-        return PlaylistShelf.Saved(
-            settings: PlaylistShelf.Settings(
-                isEnabled: configuration.showsPlaylists,
-                user: user,
-                maximumLength: configuration.maxPlaylistLength
-            ),
-            playlists: saved,
-            log: log
-        )
+        try await PlaylistShelf.Saved(of: id, made.block, from: store, configuration, log)
     }
 }
 
@@ -62,6 +53,40 @@ extension PlaylistShelf {
             log: saved.log
         )
     }
+}
+
+extension PlaylistShelf.Saved {
+    /// Reads what the last run, or the last use, left of a server's playlists.
+    /// - Parameter isMounted: whether the server is mounted, and not the active one.
+    init(
+        of id: ServerID,
+        _ block: ServerConfiguration,
+        from store: Store,
+        _ configuration: Configuration,
+        _ log: Log,
+        isMounted: Bool = false
+    ) async throws {
+        self.init(
+            settings: PlaylistShelf.Settings(
+                isEnabled: configuration.showsPlaylists,
+                isReadOnly: isMounted,
+                user: block.user.isEmpty ? nil : block.user,
+                maximumLength: configuration.maxPlaylistLength
+            ),
+            playlists: try await SavedPlaylists.load(from: store, server: id, hasLocal: !isMounted),
+            log: log
+        )
+    }
+}
+
+extension MusicServer {
+    /// Has the playlists that the last run, or the last use, left.
+    func showPlaylists(_ saved: PlaylistShelf.Saved) {
+        if let journal { playlists = PlaylistShelf(saved, journal) }
+    }
+
+    /// Clients do not see its playlists any more.
+    func showNoPlaylists() { playlists = PlaylistShelf(PlaylistShelf.Settings(isEnabled: false)) }
 }
 
 extension StreamSong {

@@ -11,8 +11,6 @@ final class MusicSource: Sendable {
     let apiTransport: CurlTransport
     let client: SubsonicClient
     let id: ServerID
-    /// Our name there; nil where it is not known.
-    let user: String?
     /// What it was made of.
     let made: Recipe
     let store: Store
@@ -45,7 +43,6 @@ final class MusicSource: Sendable {
         let server = recipe.block
         self.id = id
         made = recipe
-        user = server.user.isEmpty ? nil : server.user
         let facts = try await store.facts(about: id)
         apiTransport = try CurlTransport()
         client = SubsonicClient(

@@ -55,10 +55,10 @@ extension Server {
     /// The configured Subsonic servers, in the order of the configuration.
     var musicServers: [MusicServer] { configured.all }
 
-    /// The one whose library and playlists clients see.
+    /// The one whose library clients see, and whose playlists they edit.
     var active: MusicServer { configured.active }
 
-    /// Servers whose libraries clients see beside the active one's.
+    /// Servers whose libraries and playlists clients see beside the active one's.
     var mounts: [Mount] { configured.mounts }
 
     /// The configured server that a reference leads to.
@@ -93,6 +93,7 @@ extension Server {
     ///   - snapshot: the library of them all.
     ///   - translation: where the songs that are shown now are in it.
     ///   - prepared: as `show` takes it.
+    ///   - lists: the playlists of servers that are mounted anew.
     ///   - isRenewed: whether what only the active server has is anew, too.
     func arrange(
         _ music: MusicServer,
@@ -100,12 +101,14 @@ extension Server {
         _ snapshot: LibrarySnapshot,
         _ translation: SongTranslation,
         _ prepared: SongReplacement?,
+        lists: [ServerID: PlaylistShelf.Saved] = [:],
         isRenewed: Bool
     ) {
         let (former, formerMounts) = (active, self.mounts)
         configured.active = music
         configured.mounts = mounts
-        if former !== music { former.playlists = PlaylistShelf(PlaylistShelf.Settings(isEnabled: false)) }
+        if former !== music { former.showNoPlaylists() }
+        for mount in mounts { if let saved = lists[mount.music.id] { mount.music.showPlaylists(saved) } }
         noteReachable()
         if isRenewed {
             var lists = ShelfLists()
@@ -119,10 +122,11 @@ extension Server {
         let attached = attached
         for music in [former] + formerMounts.map(\.music) where !attached.contains(where: { $0 === music }) {
             forgetSync(music)
+            music.showNoPlaylists()
         }
         let isSame = formerMounts.elementsEqual(mounts) { $0.path == $1.path && $0.music === $1.music }
         if isRenewed { raise([.database, .storedPlaylist, .sticker]) }
-        if !isSame { raise([.database, .mount, .sticker]) }
+        if !isSame { raise([.database, .storedPlaylist, .mount, .sticker]) }
         if configured.merge.hasNews { raise(.database) }
         if let retry = configured.merge.retry { timers.cancel(retry) }
         configured.merge = ConfiguredServers.Merge(isWanted: configured.merge.isWanted)

@@ -11,6 +11,7 @@ extension Server {
             parts: attached.map(Self.part),
             own: Self.part(active),
             playlists: playlists.book,
+            mountedPlaylists: playlists.mounted.book,
             hasFavorites: marks.hasFavorites
         )
     }

@@ -6,7 +6,7 @@ struct StickerObject: Sendable {
     var type: StickerType
     /// Under which its stickers are kept.
     var key: [UInt8]
-    /// Of a song; nil for what is of no server.
+    /// Of a song, or of a mounted server's playlist; nil for what else the active one has, and what is of no server.
     var serverID: String?
     /// Where servers keep its star and rating; several for the albums of one name. Empty where they keep none.
     var marks: [ServerMark] = []
@@ -105,8 +105,10 @@ extension LibrarySnapshot {
 
 extension StickerObject {
     /// A playlist by its key.
-    init(playlist key: [UInt8]) {
+    /// - Parameter serverID: the mounted server that has it.
+    init(playlist key: [UInt8], of serverID: String? = nil) {
         type = .playlist
         self.key = key
+        self.serverID = serverID
     }
 }

@@ -189,10 +189,9 @@ struct StickerSearch: Sendable {
         if let kept = KeptSticker(name), !kept.isStar || view.hasFavorites {
             for (object, value) in try self.kept(kept, view) { found[object] = StickerNumber.text(value) }
         }
-        view.own.stickers.forEach(type) { object, all in
+        view.forEachObject(type) { object, all in
             guard let own = all.first(where: { $0.name == name }) else { return }
-            let shown = type == .playlist ? view.playlistName(object) : object
-            if let shown, found[shown] == nil { found[shown] = own.value }
+            if found[object] == nil { found[object] = own.value }
         }
         return found.filter { $0.key.startsIgnoringCase(base) }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { Hit(object: $0.key, value: $0.value) }

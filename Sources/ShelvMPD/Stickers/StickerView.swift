@@ -17,6 +17,8 @@ struct StickerView: Sendable {
     /// What has stickers of things that are no server's.
     let own: Part
     let playlists: PlaylistBook
+    /// Those of mounted servers.
+    let mountedPlaylists: PlaylistBook
     /// Whether there are stars.
     let hasFavorites: Bool
 
@@ -90,9 +92,23 @@ struct StickerView: Sendable {
         return parts.first { $0.serverID == server }?.freshPlays.count(kept, ofID: id, known: known) ?? known
     }
 
-    /// What the playlist is called that a key stands for; nil if it is gone.
-    func playlistName(_ key: [UInt8]) -> [UInt8]? {
-        if key.first == UInt8(ascii: "=") { return Array(key.dropFirst()) }
+    /// What bears stickers of a type that songs are not, with all that it bears. Playlists are named as clients name them.
+    func forEachObject(_ type: StickerType, _ body: ([UInt8], [StickerBook.Sticker]) -> Void) {
+        guard type == .playlist else { return own.stickers.forEach(type) { body($0, $1) } }
+        // Those of a playlist that clients have removed stay until the server has removed it, too.
+        own.stickers.forEach(type) { key, all in
+            if key.first == UInt8(ascii: "=") { return body(Array(key.dropFirst()), all) }
+            if let name = Self.name(of: key, playlists) { body(name, all) }
+        }
+        for part in parts where part.serverID != own.serverID {
+            part.stickers.forEach(type) { key, all in
+                if let name = Self.name(of: key, mountedPlaylists) { body(name, all) }
+            }
+        }
+    }
+
+    /// What the playlist is called that a key stands for; nil if it is not there.
+    private static func name(of key: [UInt8], _ playlists: PlaylistBook) -> [UInt8]? {
         guard let number = Int64(String(decoding: key, as: UTF8.self)) else { return nil }
         return playlists[PlaylistKey(rawValue: number)].map { Array($0.name.utf8) }
     }
@@ -103,10 +119,7 @@ struct StickerView: Sendable {
     func names(of type: StickerType) -> Set<[UInt8]> {
         var names: Set<[UInt8]> = []
         if type == .playlist {
-            // Those of a playlist that clients have removed stay until the server has removed it, too.
-            own.stickers.forEach(type) { key, all in
-                if playlistName(key) != nil { names.formUnion(all.map(\.name)) }
-            }
+            forEachObject(type) { _, all in names.formUnion(all.map(\.name)) }
         } else {
             names.formUnion(own.stickers.names(of: type))
         }
