@@ -71,6 +71,59 @@ struct RealPlaylistTests {
         try expect([], at: other, "after rm")
     }
 
+    @Test(.enabled(if: RealPeer.supysonic.isWanted && RealPeer.mpc.isWanted, RealStage<SupysonicServer>.needs))
+    func theListsOfAMountedServerAreItsOwn() throws {
+        let library = try #require(ToneLibrary.shared)
+        let friend = try #require(SupysonicServer(music: library.path))
+        defer { friend.stop() }
+        let stage = try RealStage(
+            library,
+            options: """
+                subsonic_server {
+                    name     "friend"
+                    url      "\(friend.url)"
+                    user     "\(friend.user)"
+                    password "\(friend.password)"
+                }
+
+                """
+        )
+        let (server, instance) = (stage.server, stage.instance)
+        defer { server.stop() }
+        let other = OtherClient(url: friend.url, user: friend.user, password: friend.password)
+        let client = try instance.client()
+        for command in ["add \"Queue/Ten\"", "save Evening", "mount Friend subsonic://friend"] {
+            #expect(try client.ask(command) == ["OK"])
+        }
+        let songs = try ["Ten 03", "Ten 01"].map { ("songId", try other.song($0).id) }
+        try other.call("createPlaylist", [("name", "Evening")] + songs)
+        let uris = ["Friend/Queue/Ten/03 - Ten 03.ogg", "Friend/Queue/Ten/01 - Ten 01.ogg"]
+        #expect(
+            waitUntil(milliseconds: 40_000) {
+                _ = try? client.ask("update")
+                return (try? client.entries(of: "Friend: Evening")) == uris
+                    && (try? client.value("songs", of: "stats")) == "\(2 * library.songs.count)"
+            },
+            "\(instance.log.suffix(2000))"
+        )
+        #expect(try client.entries(of: "Evening").count == 10)
+        // It plays with the client that many use.
+        for words in [["clear"], ["load", "Friend: Evening"], ["play"]] {
+            #expect(TestProcess.run(["mpc", "-h", "127.0.0.1", "-p", "\(instance.port)"] + words)?.end == .exited(0))
+        }
+        #expect(try client.value("Title", of: "currentsong") == "Ten 03")
+        // Turned around there, it is so here; here it cannot be.
+        try other.call("createPlaylist", [("playlistId", try other.id(of: "Evening"))] + songs.reversed())
+        let listener = try instance.client()
+        listener.send("idle stored_playlist\n")
+        #expect(try client.ask("update").last == "OK")
+        #expect(try listener.reply() == ["changed: stored_playlist", "OK"])
+        #expect(try client.entries(of: "Friend: Evening") == uris.reversed())
+        #expect(try client.ask("rm \"Friend: Evening\"").last?.hasPrefix("ACK [4@0] {rm}") == true)
+        #expect(try other.playlists() == ["Evening: Ten 01|Ten 03"])
+        #expect(try stage.other.playlists().count == 1)
+    }
+
     /// The program is killed, and the server stops and comes back, while a client edits. `SHELV_SOAK` makes it two hundred
     /// times.
     @Test(.enabled(if: RealPeer.supysonic.isWanted, RealStage<SupysonicServer>.needs))
