@@ -35,7 +35,8 @@ struct SwitchingTests {
     /// Whether the library of a server is there, and nothing is under way.
     private static func shows(_ client: MPDTestClient, _ artist: String, below root: String = "") -> Bool {
         waitUntil(milliseconds: 30_000) {
-            (try? client.ask("shelv_sync").contains("state: syncing")) == false
+            (try? client.ask("shelv_sync"))
+                .map { $0.contains { $0 == "state: syncing" || $0.hasPrefix("updating_db: ") } } == false
                 && (try? client.ask("listall").contains("file: \(root)\(artist)/Album/1.wav")) == true
         }
     }
