@@ -151,11 +151,13 @@ struct SwitchingTests {
         remotes[1].setPlaylist("List", ["2"])
         #expect(try client.ask("playlistadd \"b: List\" Anna/Album/1.wav") == ["OK"])
         #expect(try client.ask("mount b Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
         let both = ["b: List", "b: List (2)"]
         #expect(waitUntil(milliseconds: 30_000) { Self.playlists(client) == both }, "\(server.log)")
         // It has its own name again once that is free.
         #expect(try client.ask("rename \"b: List\" Other") == ["OK"])
         #expect(Self.playlists(client) == ["Other", "b: List"])
+        #expect(try client.entries(of: "b: List") == ["b/Bert/Album/2.wav"])
         #expect(try client.ask("rm \"b: List\"").last?.contains("mounted server Bert") == true)
         server.configure([
             SwitchingServer.block("Anna", remotes[0].url),

@@ -7,6 +7,7 @@ struct MountedPlaylists {
     private(set) var book = PlaylistBook()
     private var shelves: [PlaylistKey: PlaylistShelf] = [:]
     private var parts: [Part] = []
+    private var reserved: [String] = []
     private var ownVersion = 0
 
     /// What they were made of.
@@ -28,12 +29,10 @@ struct MountedPlaylists {
     init(_ mounts: [Mount], beside own: PlaylistShelf) {
         var lists: [StoredPlaylist] = []
         var candidates: [PlaylistNames.Candidate] = []
-        var reserved = own.reservedNames
         for mount in mounts {
             let shelf = mount.music.playlists
             let prefix = mount.path + ": "
             parts.append(Part(path: mount.path, shelf: shelf, version: shelf.book.version))
-            reserved += own.book.all.lazy.map(\.name).filter { $0.utf8.starts(with: prefix.utf8) }
             for list in shelf.book.all {
                 let title = prefix + list.name
                 lists.append(list)
@@ -41,19 +40,33 @@ struct MountedPlaylists {
                 shelves[list.key] = shelf
             }
         }
+        reserved = Self.reserved(mounts, own)
         let names = PlaylistNames.assign(candidates, reserved: reserved)
         for index in lists.indices { lists[index].name = names[lists[index].key] ?? candidates[index].title }
         book = PlaylistBook(lists)
         ownVersion = own.book.version
     }
 
-    /// Whether nothing has changed since.
-    func isStill(_ mounts: [Mount], beside own: PlaylistShelf) -> Bool {
-        (mounts.isEmpty || ownVersion == own.book.version)
-            && parts.elementsEqual(mounts) { part, mount in
-                part.path == mount.path && part.shelf === mount.music.playlists
-                    && part.version == mount.music.playlists.book.version
-            }
+    /// Names that are another playlist's.
+    private static func reserved(_ mounts: [Mount], _ own: PlaylistShelf) -> [String] {
+        let prefixes = mounts.map { Array("\($0.path): ".utf8) }
+        return own.reservedNames
+            + own.book.all.lazy.map(\.name).filter { name in prefixes.contains { name.utf8.starts(with: $0) } }
+    }
+
+    /// Follows what has changed since. Edits of the active server's playlists mostly leave all as it is.
+    mutating func follow(_ mounts: [Mount], beside own: PlaylistShelf) {
+        let isSame = parts.elementsEqual(mounts) { part, mount in
+            part.path == mount.path && part.shelf === mount.music.playlists
+                && part.version == mount.music.playlists.book.version
+        }
+        if isSame {
+            if mounts.isEmpty || ownVersion == own.book.version { return }
+            ownVersion = own.book.version
+            let now = Self.reserved(mounts, own)
+            if now.elementsEqual(reserved, by: { $0.utf8.elementsEqual($1.utf8) }) { return }
+        }
+        self = MountedPlaylists(mounts, beside: own)
     }
 
     /// The playlist with exactly this name.
@@ -90,8 +103,7 @@ extension MountedPlaylists.Playlist {
 extension PlaylistShelf {
     /// Those of the mounted servers, if this is the active one's shelf. Put together anew only if one of them has changed.
     var mounted: MountedPlaylists {
-        let mounts = server?.playlists === self ? server?.mounts ?? [] : []
-        if !seenMounted.isStill(mounts, beside: self) { seenMounted = MountedPlaylists(mounts, beside: self) }
+        seenMounted.follow(server?.playlists === self ? server?.mounts ?? [] : [], beside: self)
         return seenMounted
     }
 }

@@ -127,10 +127,17 @@ struct PlaylistListing: Sendable {
     /// The records of all playlists, in the order of their names: names and times.
     func append(to output: inout [UInt8]) {
         var rest = virtual[...]
-        if !mounted.order.isEmpty {
-            rest = (virtual + mounted.all.map { ($0.name, $0.lastModified) }).sorted { $0.name < $1.name }[...]
+        var (own, others) = (book.all.makeIterator(), mounted.all.makeIterator())
+        var (first, second) = (own.next(), others.next())
+        func nextOfServers() -> StoredPlaylist? {
+            if let mine = first, second.map({ mine.name < $0.name }) ?? true {
+                first = own.next()
+                return mine
+            }
+            defer { second = others.next() }
+            return second
         }
-        for playlist in book.all {
+        while let playlist = nextOfServers() {
             while let next = rest.first, next.name < playlist.name {
                 Self.append(next.name, next.lastModified, to: &output)
                 rest = rest.dropFirst()
