@@ -89,7 +89,10 @@ extension PlayerCore {
         case .seekable:
             if let slot = slot(tag.number) { seekableIs(!isError && value.isTrue, slot) }
         case .output:
-            if !isError { driverIs(value.text) }
+            if !isError {
+                deck.driver = value.text
+                driverIs(value.text)
+            }
         case .gain:
             if isError, let slot = slot(tag.number) { commandFailed(slot) }
         case .hook:

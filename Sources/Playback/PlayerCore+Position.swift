@@ -3,7 +3,7 @@ extension PlayerCore {
     /// Whether the current song's position grows with the clock.
     var isAdvancing: Bool {
         guard let current, current.isAnnounced, seekInFlight == nil else { return false }
-        return (current.isSounding || isInNext) && !isPaused && !isStarving
+        return (current.isSounding || isInNext) && !isPaused && !isStarving && !isUnheard
     }
 
     /// Where in the song the bytes had best begin, so that a position is heard soon: zero for all of them.
@@ -40,6 +40,7 @@ extension PlayerCore {
     /// libmpv's answer about a load's position; negative before its first sound is heard.
     func positionIs(_ seconds: Double, number: UInt64) {
         guard let current, seekInFlight == nil else { return }
+        if isUnheard, !isInNext { return report(position.elapsed, advances: false) }
         if current.number == number, !isInNext {
             var clock = Duration(mpvSeconds: max(0, seconds))
             // A live stream has no places: its clock begins anew with each connection.

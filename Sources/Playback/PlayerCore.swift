@@ -183,7 +183,7 @@ final class PlayerCore {
 
     /// What the device was last known to be, it may be no more: asks libmpv, which may not have one open.
     func askDevice() {
-        if stopsWithoutDevice, outputs.isMissing {
+        if isUnheard {
             handle.get(.currentOutput, .text, tag: Tag(.output, 0).rawValue)
         }
     }
@@ -195,11 +195,27 @@ final class PlayerCore {
         return true
     }
 
+    /// Whether what plays is not to be counted as heard: it stands where the device was lost until that is back, and where
+    /// it begins until there is one.
+    var isUnheard: Bool {
+        stopsWithoutDevice && (outputs.isMissing || outputs.hasDevice && deck.driver?.isEmpty ?? true)
+    }
+
     /// libmpv plays to this driver now, to none where it is nil.
     func driverIs(_ driver: String?) {
+        let wasMissing = outputs.isMissing
+        let heard = position.elapsed(at: monotonicNow())
         if let problem = outputs.driverIs(driver) { emit(.output(index: problem.index, problem: problem.text)) }
+        if stopsWithoutDevice, outputs.isMissing, !wasMissing, current != nil { report(heard, advances: false) }
+        if stopsWithoutDevice, !isUnheard { wasMissing ? goBackToHeard() : askPosition() }
         // While it has none open it may be there again.
         if driver?.isEmpty == false, outputs.isLost { deviceIsLost() }
+    }
+
+    /// The device is back, and libmpv further than the listener.
+    private func goBackToHeard() {
+        guard let current, current.isSounding, current.stream == nil else { return askPosition() }
+        if outputs.tap != nil { deviceChanged() } else { start(current, at: position.elapsed) }
     }
 
     /// The current song has waited for bytes for longer than is allowed.
@@ -241,11 +257,13 @@ final class PlayerCore {
             if outputs.setEnabled(index, isEnabled, decks) {
                 outputs.setVolume(volume, decks)
                 deviceChanged()
+                askPosition()
             }
         case .putOutput(let output, let index, let isEnabled):
             if outputs.put(output, at: index, isEnabled, decks) {
                 outputs.setVolume(volume, decks)
                 deviceChanged()
+                askPosition()
             }
         case .looked(let id, let number, let answer): take(answer, to: number, of: id)
         case .outputProblem(let index, let problem): emit(.output(index: index, problem: problem))

@@ -12,7 +12,8 @@ private let two = PlaybackID(2)
 struct PulseAudioTests {
     private final class Pulse {
         let folder: TemporaryFolder
-        let daemon: TestProcess
+        private(set) var daemon: TestProcess
+        private let makeDaemon: () -> TestProcess?
         let recorder: TestProcess
         var server: String { "unix:\(folder.path("native"))" }
         var recording: String { folder.path("recording") }
@@ -32,7 +33,9 @@ struct PulseAudioTests {
             )
             let environment = ["PULSE_RUNTIME_PATH": folder.path("run"), "HOME": folder.path("run")]
             let options = ["--exit-idle-time=-1", "--daemonize=no", "--use-pid-file=no", "--disable-shm=yes"]
-            daemon = try #require(TestProcess(["pulseaudio", "-n", "-F", script] + options, environment: environment))
+            let makeDaemon = { TestProcess(["pulseaudio", "-n", "-F", script] + options, environment: environment) }
+            self.makeDaemon = makeDaemon
+            daemon = try #require(makeDaemon())
             let place = folder.path("native")
             #expect(poll { unsafe access(place, R_OK) == 0 })
             let recording = folder.path("recording")
@@ -46,6 +49,14 @@ struct PulseAudioTests {
                 )
             )
             #expect(poll { (CacheFiles.length(of: recording) ?? 0) > 0 }, "\(daemon.errors) \(recorder.errors)")
+        }
+
+        /// Comes back after it was killed, and records no more.
+        func revive() throws {
+            _ = unsafe unlink(folder.path("native"))
+            daemon = try #require(makeDaemon())
+            let place = folder.path("native")
+            #expect(poll { unsafe access(place, R_OK) == 0 }, "\(daemon.errors)")
         }
 
         deinit {
@@ -118,6 +129,38 @@ struct PulseAudioTests {
             try fixture.wait { $0 == .failed(one, .transport("the audio device has gone")) }
         } else {
             try fixture.wait { $0 == .ended(one, .endOfFile) }
+        }
+    }
+
+    /// What was not heard is not left out when it is back.
+    @Test func aDeviceThatIsBackGoesOnWhereItWasLost() throws {
+        let pulse = try Pulse()
+        let fixture = try fixture(pulse, stops: true)
+        defer { fixture.stop() }
+        func positions(_ id: PlaybackID) -> [PlaybackPosition] {
+            fixture.events.compactMap { if case .position(id, let position) = $0 { position } else { nil } }
+        }
+        fixture.player.load(one, fixture.source("a", duration: old.duration), at: .seconds(5), paused: false)
+        try fixture.wait { if case .position(one, let position) = $0 { position.advances } else { false } }
+        pulse.daemon.send(SIGKILL)
+        try fixture.wait { $0 == .failed(one, .transport("the audio device has gone")) }
+        let place = try #require(positions(one).last)
+        #expect(!place.advances && place.elapsed >= .seconds(5) && place.elapsed < .seconds(10))
+        fixture.player.load(two, fixture.source("a", duration: old.duration), at: place.elapsed, paused: false)
+        try fixture.wait { $0 == .failed(two, .transport("the audio device has gone")) }
+        #expect(positions(two).last?.elapsed == place.elapsed)
+        try pulse.revive()
+        let three = PlaybackID(3)
+        fixture.player.load(three, fixture.source("a", duration: old.duration), at: place.elapsed, paused: false)
+        try fixture.wait { if case .position(three, let position) = $0 { position.advances } else { false } }
+        let first = try #require(positions(three).first { $0.advances })
+        #expect(first.elapsed >= place.elapsed)
+        try fixture.wait {
+            if case .position(three, let position) = $0 {
+                position.elapsed > place.elapsed + .seconds(1)
+            } else {
+                false
+            }
         }
     }
 

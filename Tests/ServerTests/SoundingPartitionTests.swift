@@ -89,6 +89,21 @@ import Testing
         #expect(room.wait { $0.queue.currentPosition == 1 && Self.sounds($0, from: .zero) })
     }
 
+    /// What nobody hears is not played.
+    @Test func aMissingDeviceTakesNothingOfTheSong() throws {
+        let song = SoundingPartition.silence(seconds: 60)
+        let device = OutputConfiguration.Kind.device(driver: "alsa", device: "not-there")
+        let room = try SoundingPartition(device, stopsWithoutDevice: true) { .file(song, for: $0) }
+        defer { room.stop() }
+        let partition = room.partition
+        try partition.edit { queue throws(QueueError) in try queue.seek(at: 0, to: .seconds(30)) }
+        for attempt in 0..<5 {
+            if attempt > 0 { try partition.edit { queue throws(QueueError) in queue.play() } }
+            #expect(room.wait { $0.queue.state == .paused }, "attempt \(attempt)")
+            #expect(partition.elapsed == .seconds(30), "attempt \(attempt)")
+        }
+    }
+
     /// A device that is away is told each time that something shall sound on it.
     @Test func aMissingDeviceIsToldAtEachAttempt() throws {
         let song = SoundingPartition.silence(seconds: 60)
