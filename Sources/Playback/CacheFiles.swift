@@ -125,15 +125,20 @@ enum CacheFiles {
             validators: fetcher.validators,
             isTotalCertain: fetcher.isTotalCertain
         )
+        write(map, to: path)
+        // Thrown away while this was written.
+        if fetcher.file.monitor.withLock({ $0.generation }) != generation { remove(path) }
+    }
+
+    /// Puts a note in the place of the one before, or leaves that where the disk takes no more.
+    static func write(_ map: Map, to path: String) {
         let temporary = path + ".new"
         let descriptor = unsafe shelv_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         let bytes = Array(text(of: map).utf8)
-        let isWritten = unsafe write(descriptor, bytes, bytes.count) == bytes.count && fdatasync(descriptor) == 0
+        let isWritten = unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fdatasync(descriptor) == 0
         close(descriptor)
         if isWritten { rename(temporary, to: path) } else { remove(temporary) }
-        // Thrown away while this was written.
-        if fetcher.file.monitor.withLock({ $0.generation }) != generation { remove(path) }
     }
 
     /// The note at `path`, or nil when there is none that can be believed.

@@ -66,7 +66,8 @@ struct CacheReader: Hashable {
     let playback: PlaybackID
 }
 
-/// The folder of audio files: `NAME.audio` is complete, `NAME.part` is not and has a `NAME.map` that says what is there.
+/// The folder of audio files: `NAME.audio` is complete, `NAME.part` is not and has a `NAME.map` that says what is there. A
+/// complete one has it, too, where the server has sent another length than the catalog tells.
 ///
 /// All players of the process share it, by a `CacheDesk` each: what one fetches, the others need not fetch. A file gets its final name only after its length was verified and its bytes were brought to the disk; a map never
 /// tells of bytes that are not. So after a crash, whatever is found can be believed.
@@ -127,8 +128,16 @@ public final class AudioCache: Sendable {
     func holds(_ source: AudioSource) -> Bool {
         let name = Self.name(of: source)
         if let song = songs.withLock({ $0[name] }) { return song.isComplete }
-        guard let length = CacheFiles.length(of: path(name, "audio")), length > 0 else { return false }
-        return length == source.size ?? length
+        return wholeLength(of: name, source) != nil
+    }
+
+    /// The length of a song's whole file, or nil when there is none that can be believed.
+    private func wholeLength(of name: String, _ source: AudioSource) -> Int64? {
+        guard let length = CacheFiles.length(of: path(name, "audio")), length > 0 else { return nil }
+        if length == source.size ?? length { return length }
+        // The catalog errs. Once it tells something else, the name is another one.
+        let note = CacheFiles.readMap(path(name, "map"))
+        return note?.isTotalCertain == true && note?.total == length ? length : nil
     }
 
     /// One more player's way to the files.
@@ -227,7 +236,7 @@ public final class AudioCache: Sendable {
         var note = CacheFiles.Map()
         let file: SparseFile
         let complete = path(name, "audio")
-        if let length = CacheFiles.length(of: complete), length > 0, length == source.size ?? length {
+        if let length = wholeLength(of: name, source) {
             file = try SparseFile(path: complete, total: length, intervals: IntervalSet([0..<length]), isReadOnly: true)
             note.isTotalCertain = true
         } else {
@@ -253,7 +262,7 @@ public final class AudioCache: Sendable {
             request: source.request
         ) { [weak self] notice in
             switch notice {
-            case .complete: self?.keep(name, file)
+            case .complete: self?.keep(name, file, catalogSize: source.size)
             case .progress:
                 self?.note(name)
                 return
@@ -276,7 +285,7 @@ public final class AudioCache: Sendable {
     }
 
     /// Gives a complete file its final name.
-    private func keep(_ name: String, _ file: SparseFile) {
+    private func keep(_ name: String, _ file: SparseFile, catalogSize: Int64?) {
         keeper.after { [self] in
             let (known, isGuess) = file.monitor.withLock { ($0.total, $0.isTotalGuessed) }
             // What may lack its end must not be found as a whole file later.
@@ -286,8 +295,13 @@ public final class AudioCache: Sendable {
                 log.error("cannot keep \(file.path): \(SystemError.text())")
                 return
             }
+            let isAsTold = total == catalogSize ?? total
+            if !isAsTold {
+                let note = CacheFiles.Map(intervals: IntervalSet([0..<total]), total: total, isTotalCertain: true)
+                CacheFiles.write(note, to: path(name, "map"))
+            }
             CacheFiles.rename(file.path, to: path(name, "audio"))
-            CacheFiles.remove(path(name, "map"))
+            if isAsTold { CacheFiles.remove(path(name, "map")) }
             makeRoom()
         }
     }

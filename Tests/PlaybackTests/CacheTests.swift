@@ -29,6 +29,34 @@ struct CacheTests {
         #expect(second.server.requests.isEmpty)
     }
 
+    /// What came whole is whole, whatever the catalog says; only what it says anew counts.
+    @Test(arguments: [-5000, 5000])
+    func aWholeFileIsFoundAgainWhereTheCatalogErrs(difference: Int) throws {
+        let tone = Tone(441, frames: 44_100)
+        let bytes = tone.wav
+        let folder = try #require(TemporaryFolder())
+        let size = bytes.count + difference
+        func requests(toPlay size: Int) throws -> Int {
+            let fixture = try PlayerFixture(folder: folder) { .file(bytes, for: $0) }
+            defer { fixture.stop() }
+            fixture.player.load(one, fixture.source("a", size: size), at: .zero, paused: false)
+            try fixture.wait { $0 == .ended(one, .endOfFile) }
+            let heard = try fixture.output()
+            #expect(heard.suffix(tone.pcm.count) == tone.pcm[...])
+            fixture.stop()
+            return fixture.server.requests.count
+        }
+        #expect(try requests(toPlay: size) > 0)
+        #expect(TemporaryFolder.names(in: folder.path("cache")) == ["a+\(size).audio", "a+\(size).map"])
+        #expect(try requests(toPlay: size) == 0)
+        #expect(try requests(toPlay: bytes.count) > 0)
+        #expect(try requests(toPlay: size) == 0)
+        // A file that was cut off is none.
+        #expect(unsafe truncate(folder.path("cache/a+\(size).audio"), off_t(bytes.count - 1)) == 0)
+        #expect(try requests(toPlay: size) > 0)
+        #expect(try requests(toPlay: size) == 0)
+    }
+
     /// Whoever cleans up caches may remove the folder at any time.
     @Test func aFolderThatWasRemovedIsMadeAnew() throws {
         let tone = Tone(441, frames: 20_000)
