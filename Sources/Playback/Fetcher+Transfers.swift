@@ -29,8 +29,8 @@ extension Fetcher {
                 } else {
                     state.isTotalCertain = isBelieved
                 }
-                state.doubtfulTotal = told
             }
+            if let told { state.doubtfulTotal = told }
             state.validators = validators
             guard isChanged else { return (false, []) }
             state.changes += 1
@@ -249,11 +249,19 @@ extension Fetcher {
             tryAgain(transfer, "the server does not send parts of files")
             return
         }
-        let isSame = file.monitor.withLock { $0.intervals.ranges.allSatisfy { $0.upperBound <= total } }
-        state.withLock { state in
+        let (known, isSame) = file.monitor.withLock { file in
+            (file.total, file.intervals.ranges.allSatisfy { $0.upperBound <= total })
+        }
+        let isBelieved = state.withLock { state in
+            // Whoever writes the file anew makes it short for a moment.
+            let isBelieved = total == known || total == state.doubtfulTotal
+            state.doubtfulTotal = total
+            guard isBelieved else { return false }
             state.isTotalCertain = true
             if !isSame { state.changes += 1 }
+            return true
         }
+        guard isBelieved else { return tryAgain(transfer, "the server's file has become shorter") }
         if isSame {
             file.monitor.update { $0.total = total }
             completeIfWhole()

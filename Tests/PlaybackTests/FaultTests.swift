@@ -299,6 +299,69 @@ struct FaultTests {
         #expect(strength(of: 882, in: samples.suffix(10_000)) > 0.4)
     }
 
+    /// Whoever writes the file anew makes it short for a moment; who says so once, and something else in between, errs.
+    @Test(arguments: [[2: 100_000], [2: 60_000], [2: 60_000, 4: 60_000]])
+    func oneShorterLengthIsNotBelieved(lengths: [Int: Int]) throws {
+        let tone = Tone(441, frames: 3 * 44_100)
+        let bytes = tone.wav
+        let fixture = try PlayerFixture { request in
+            if let length = lengths[request.number] {
+                return HTTPTestResponse(status: 416, headers: [("Content-Range", "bytes */\(length)")])
+            }
+            let answer = HTTPTestResponse.file(bytes, for: request)
+            switch request.number {
+            case 1: return answer.interrupted(after: 100_000, by: .reset)
+            case 3: return answer.interrupted(after: 50_000, by: .reset)
+            default: return answer
+            }
+        }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", size: bytes.count), at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        #expect(try fixture.output() == tone.pcm)
+        #expect(fixture.server.requests.count { $0.rangeStart == nil } == 1)
+    }
+
+    enum PauseTrouble: CaseIterable { case close, reset, away }
+
+    /// Servers end connections on which nothing is read for a while. Nothing waits there during a pause: the song comes
+    /// whole meanwhile, and what befalls it is nobody's trouble.
+    @Test(arguments: PauseTrouble.allCases)
+    func whatBefallsTheLineDuringAPauseIsNotHeard(trouble: PauseTrouble) throws {
+        let tone = Tone(441, frames: 4 * 44_100)
+        let bytes = tone.wav
+        let gates = GateBox()
+        let fixture = try PlayerFixture(isTimed: true, starvationLimit: .milliseconds(300)) { request in
+            let answer = HTTPTestResponse.file(bytes, for: request)
+            switch request.number {
+            case 1:
+                return answer.interrupted(
+                    after: bytes.count / 2,
+                    by: .act {
+                        gates.gate.wait()
+                        TestGate().wait(timeout: 100)
+                    }
+                ).interrupted(after: bytes.count / 2 + 1000, by: trouble == .reset ? .reset : .close)
+            case 2, 3:
+                if trouble == .away { return HTTPTestResponse(status: 503) }
+                return answer.interrupted(after: 20_000, by: trouble == .reset ? .reset : .close)
+            default: return answer
+            }
+        }
+        gates.set(fixture.server)
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", size: bytes.count), at: .zero, paused: false)
+        try fixture.wait { $0 == .started(one) }
+        fixture.player.pause(true)
+        gates.gate.open()
+        #expect(poll { TemporaryFolder.names(in: fixture.folder.path("cache")) == ["a+\(bytes.count).audio"] })
+        fixture.player.pause(false)
+        try fixture.wait { $0 == .ended(one, .endOfFile) }
+        #expect(try fixture.output() == tone.pcm)
+        #expect(fixture.story == [.started(one), .ended(one, .endOfFile)])
+        #expect(fixture.server.requests.count == 4)
+    }
+
     @Test func nextSongOfADeadServerStarvesAtItsTurn() throws {
         let tone = Tone(441, frames: 44_100)
         let gates = GateBox()
