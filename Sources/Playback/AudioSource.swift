@@ -38,9 +38,9 @@ public struct AudioSource: Sendable {
     /// a place is fetched and thrown away.
     public var requestFromSecond: (@Sendable (_ second: Int) -> HTTPRequest)?
 
-    /// Asks the server for something else than songs: whether it is well. Nil where nobody can tell; then a server that
-    /// fails at a song is waited for.
-    public var isServerWell: (@Sendable () async -> Bool)?
+    /// Asks the server for something else than songs. Nil where nobody can tell; then a server that fails at a song is
+    /// waited for, and one that refuses it counts as refusing all.
+    public var serverHealth: (@Sendable () async -> ServerHealth)?
 
     public init(
         cacheKey: String,

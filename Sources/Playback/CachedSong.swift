@@ -258,7 +258,7 @@ public final class AudioCache: Sendable {
             log: log,
             patienceWhenFailing: patienceWhenFailing,
             patienceAtEarlyEnds: patienceAtEarlyEnds,
-            isServerWell: source.isServerWell,
+            serverHealth: source.serverHealth,
             request: source.request
         ) { [weak self] notice in
             switch notice {

@@ -34,11 +34,9 @@ struct FetchState {
     /// Failed attempts in a row, and where the last one ended.
     var attempts = 0
     var troublePlace: Int64 = 0
-    /// Error documents in a row that name no reason.
-    var vagueErrors = 0
     /// How often in a row the disk had no room.
     var fullDisks = 0
-    /// How the server fails at this song; nil after any other answer.
+    /// How the server fails at this song or denies it; nil after any other outcome.
     var failing: Failing?
     /// Grows with each planned retry and each reason to drop it.
     var retryNumber = 0
@@ -71,14 +69,17 @@ struct EarlyEnd {
     let patienceDue: UInt64
 }
 
-/// A server that says in each answer that it fails.
+/// A server that says in each answer that it fails, or does not give the song.
 struct Failing {
     /// Until when that may be its own trouble, on the monotonic clock in nanoseconds.
     let patienceDue: UInt64
-    /// Whether it is being asked if it is well otherwise.
+    /// Whether it is being asked how it is otherwise, and whether it ever was.
     var isAsking = false
+    var wasAsked = false
     /// Whether it was well otherwise, behind `patienceDue`.
     var isWellOtherwise = false
+    /// Its words, where it lets us in nowhere.
+    var refusal: String?
 }
 
 /// What identifies a version of the file.

@@ -105,7 +105,6 @@ extension Fetcher {
         transfer.note(fresh: count)
         let isFlowing = state.withLock { state in
             defer { state.trouble = nil }
-            state.vagueErrors = 0
             state.fullDisks = 0
             // What flows elsewhere says nothing of a place that cannot be had.
             let isPast = transfer.start <= state.troublePlace && transfer.position >= state.troublePlace
@@ -120,7 +119,10 @@ extension Fetcher {
         let (isOurs, before) = state.withLock { state -> (Bool, EarlyEnd?) in
             guard let index = state.transfers.firstIndex(where: { $0 === transfer }) else { return (false, nil) }
             state.transfers.remove(at: index)
-            if case .broken = transfer.verdict {} else { state.failing = nil }
+            switch transfer.verdict {
+            case .broken, .denied: break
+            default: state.failing = nil
+            }
             defer { state.earlyEnd = nil }
             return (state.isActive, state.earlyEnd)
         }
@@ -207,39 +209,60 @@ extension Fetcher {
             fail(failure)
         case .retry(let message, let after):
             tryAgain(transfer, message, notBefore: after)
-        case .vague(let message):
-            let count = state.withLock { state in
-                state.vagueErrors += 1
-                return state.vagueErrors
-            }
-            if count > Self.vagueErrorLimit { fail(.permanent(message)) } else { tryAgain(transfer, message) }
         case .broken(let message):
-            if failsAtThisSongOnly() { fail(.permanent(message)) } else { tryAgain(transfer, message) }
+            if case .isLost = judge(isDenied: false) { fail(.permanent(message)) } else { tryAgain(transfer, message) }
+        case .denied(let failure):
+            guard serverHealth != nil else { return fail(failure) }
+            switch judge(isDenied: true) {
+            case .mayPass: tryAgain(transfer, failure.message)
+            case .isLost: fail(.permanent(failure.message))
+            case .isRefused(let words): fail(.transport("the server refuses access: \(words)"))
+            }
+        case .explained(let answer):
+            act(on: answer, transfer)
         case .rangeRefused(let total):
             refused(transfer, total)
         }
     }
 
-    /// Notes that the server fails at the song once more. Returns whether it fails for long, and at nothing else.
-    private func failsAtThisSongOnly() -> Bool {
-        let (isOver, asks) = state.withLock { state -> (Bool, Bool) in
-            let known = state.failing ?? Failing(patienceDue: monotonicNow().advanced(by: patienceWhenFailing))
-            let asks = isServerWell != nil && !known.isAsking && monotonicNow() >= known.patienceDue
-            state.failing = known
-            state.failing?.isAsking = known.isAsking || asks
-            return (known.isWellOtherwise, asks)
+    /// What is to be thought of a song that the server does not send.
+    private enum Judgement {
+        case mayPass
+        /// The server is well otherwise.
+        case isLost
+        /// The server lets us in nowhere, and says so.
+        case isRefused(String)
+    }
+
+    /// Notes that the server fails at the song once more, or denies it. It is asked how it is otherwise when that has gone on
+    /// for long; where it denies, also at once, because it may let nobody in.
+    private func judge(isDenied: Bool) -> Judgement {
+        let (judgement, asks, due) = state.withLock { state -> (Judgement, Bool, UInt64) in
+            let now = monotonicNow()
+            var failing = state.failing ?? Failing(patienceDue: now.advanced(by: patienceWhenFailing))
+            defer { state.failing = failing }
+            if failing.isWellOtherwise { return (.isLost, false, failing.patienceDue) }
+            if isDenied, let words = failing.refusal { return (.isRefused(words), false, failing.patienceDue) }
+            let isTime = now >= failing.patienceDue || isDenied && !failing.wasAsked
+            let asks = serverHealth != nil && !failing.isAsking && isTime
+            if asks { (failing.isAsking, failing.wasAsked) = (true, true) }
+            return (.mayPass, asks, failing.patienceDue)
         }
-        if asks, !isOver, let isServerWell {
+        if asks, let serverHealth {
+            let isLate = monotonicNow() >= due
             // Nobody waits for it: the next answer of the server counts, and this one comes before that or not.
             Task { [weak self] in
-                let isWell = await isServerWell()
+                let health = await serverHealth()
                 self?.state.withLock { state in
+                    // Other outcomes may have come, and other failures, which this says nothing of.
+                    guard state.failing?.patienceDue == due else { return }
                     state.failing?.isAsking = false
-                    state.failing?.isWellOtherwise = isWell
+                    state.failing?.isWellOtherwise = isLate && health == .well
+                    state.failing?.refusal = if case .refuses(let words) = health { words } else { nil }
                 }
             }
         }
-        return isOver
+        return judgement
     }
 
     private func refused(_ transfer: RangeTransfer, _ total: Int64?) {

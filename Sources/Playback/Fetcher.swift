@@ -32,7 +32,7 @@ final class Fetcher: Sendable {
     /// What the catalog says of the length.
     let catalogSize: Int64?
     /// Asks the server whether it is well but for this song; nil where nobody can.
-    let isServerWell: (@Sendable () async -> Bool)?
+    let serverHealth: (@Sendable () async -> ServerHealth)?
 
     /// - Parameters:
     ///   - isTotalCertain: whether the file's length comes from the server's answer, not from its catalog.
@@ -49,7 +49,7 @@ final class Fetcher: Sendable {
         log: Log,
         patienceWhenFailing: Duration,
         patienceAtEarlyEnds: Duration,
-        isServerWell: (@Sendable () async -> Bool)?,
+        serverHealth: (@Sendable () async -> ServerHealth)?,
         request: @escaping @Sendable (Int64?) -> HTTPRequest,
         notify: @escaping @Sendable (FetchNotice) -> Void
     ) {
@@ -61,7 +61,7 @@ final class Fetcher: Sendable {
         self.patienceWhenFailing = patienceWhenFailing
         self.patienceAtEarlyEnds = patienceAtEarlyEnds
         self.catalogSize = catalogSize
-        self.isServerWell = isServerWell
+        self.serverHealth = serverHealth
         var state = FetchState(request: request, isTotalCertain: isTotalCertain)
         state.validators = validators
         if !isTotalCertain { state.catalogTotal = file.monitor.withLock { $0.total } }
@@ -90,7 +90,6 @@ final class Fetcher: Sendable {
             if state.failure != nil {
                 state.failure = nil
                 state.attempts = 0
-                state.vagueErrors = 0
                 state.failing = nil
                 state.fullDisks = 0
                 file.monitor.update { $0.isClosed = false }

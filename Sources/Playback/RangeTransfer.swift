@@ -9,6 +9,8 @@ final class RangeTransfer: HTTPReceiver {
         case waiting
         /// The media type says text: holds what came until the first byte has decided, and an error document to its end.
         case document([UInt8], head: HTTPHead, total: Int64?)
+        /// What a refusal says, of which the status means this.
+        case refusal([UInt8], ServerAnswer)
         case audio
     }
 
@@ -101,7 +103,10 @@ final class RangeTransfer: HTTPReceiver {
             self.head.store(offset, ordering: .relaxed)
             // A document's length and validators are not the song's.
             return isDoubtful || fetcher.transfer(self, didReceive: head, total: total)
-        case .rangeRefused, .retry, .vague, .broken, .failed:
+        case .explained(let status):
+            state.withLock { $0.phase = .refusal([], status) }
+            return true
+        case .rangeRefused, .retry, .broken, .denied, .failed:
             state.withLock { $0.verdict = answer }
             return false
         }
@@ -121,8 +126,14 @@ final class RangeTransfer: HTTPReceiver {
             control.handle = nil
         }
         state.withLock { state in
-            if case .document(let bytes, _, _) = state.phase, state.verdict == nil, error == nil || !bytes.isEmpty {
+            guard state.verdict == nil else { return }
+            switch state.phase {
+            case .document(let bytes, _, _) where error == nil || !bytes.isEmpty:
                 state.verdict = ErrorDocument.judge(bytes)
+            case .refusal(let bytes, let status): state.verdict = ErrorDocument.judge(bytes, status: status)
+            case .audio where error == nil && state.received == 0 && !state.hasLength && position == 0:
+                state.verdict = .broken(ServerAnswer.emptiness)
+            case .waiting, .document, .audio: break
             }
         }
         fetcher.transferDidFinish(self, error)
@@ -131,6 +142,11 @@ final class RangeTransfer: HTTPReceiver {
     /// Collects a document; passes it on as audio when it turns out not to begin like one.
     private func takeDocument(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let (audio, isFull) = state.withLock { state -> ((before: [UInt8], HTTPHead, Int64?)?, Bool) in
+            if case .refusal(let before, let status) = state.phase {
+                let collected = unsafe before + bytes.prefix(Self.documentLimit - before.count)
+                state.phase = .refusal(collected, status)
+                return (nil, collected.count >= Self.documentLimit)
+            }
             guard case .document(let before, let head, let total) = state.phase else { return (nil, true) }
             let collected = unsafe before + bytes.prefix(Self.documentLimit - before.count)
             if ErrorDocument.isText(collected) == false {

@@ -1,7 +1,7 @@
 import SubsonicKit
 
 /// What the head of an answer to a request for audio means.
-enum ServerAnswer: Equatable, Sendable {
+indirect enum ServerAnswer: Equatable, Sendable {
     /// Audio from `offset` on; `total` is the length of the whole file where the head tells it.
     case audio(offset: Int64, total: Int64?)
     /// The media type says text: the first byte decides between an error document and audio.
@@ -10,10 +10,13 @@ enum ServerAnswer: Equatable, Sendable {
     case rangeRefused(total: Int64?)
     /// May pass: try again, not before `after`.
     case retry(String, after: Duration?)
-    /// An error without a reason: may pass, but not for ever.
-    case vague(String)
     /// The server fails, at this song or at all: may pass, unless it is well otherwise.
     case broken(String)
+    /// The server does not give this song, or lets nobody in: may pass, unless it is well otherwise, or says so to all. The
+    /// failure is what it means where nobody can tell.
+    case denied(PlaybackFailure)
+    /// A document comes that may say more than its status, which means this.
+    case explained(ServerAnswer)
     /// Final for this song.
     case failed(PlaybackFailure)
 
@@ -32,8 +35,7 @@ enum ServerAnswer: Equatable, Sendable {
             let isCoded = (head.value(of: "content-encoding") ?? "identity") != "identity"
             let length = isCoded ? nil : head.value(of: "content-length").flatMap { Self.length($0[...]) }
             if length == 0 {
-                // A proxy whose server has gone says so, too.
-                self = .vague("the server sends an empty file")
+                self = .broken(Self.emptiness)
             } else {
                 self = isDoubtful ? .doubtful(offset: 0, total: length) : .audio(offset: 0, total: length)
             }
@@ -46,10 +48,13 @@ enum ServerAnswer: Equatable, Sendable {
             self = isDoubtful ? .doubtful(offset: start, total: total) : .audio(offset: start, total: total)
         case 400 where rangeStart != nil, 416:
             self = .rangeRefused(total: Self.contentRange(head.value(of: "content-range") ?? "").total)
-        case 401, 403, 407, 451:
-            self = .failed(.transport("the server refuses access (HTTP \(head.status))"))
+        case 401, 407:
+            self = Self.refusal(.failed(.transport("the server refuses access (HTTP \(head.status))")), isDoubtful)
+        case 403, 451:
+            self = Self.refusal(.denied(.transport("the server refuses access (HTTP \(head.status))")), isDoubtful)
         case 404, 410:
-            self = .failed(.permanent("the server does not have this song any more (HTTP \(head.status))"))
+            let message = "the server does not have this song any more (HTTP \(head.status))"
+            self = Self.refusal(.denied(.permanent(message)), isDoubtful)
         case 408, 425, 429, 500...599:
             let message = "the server answers with HTTP \(head.status)"
             let seconds = head.value(of: "retry-after").flatMap { Self.length($0[...]) }
@@ -59,8 +64,16 @@ enum ServerAnswer: Equatable, Sendable {
                 self = .retry(message, after: seconds.map { .seconds(min($0, 60)) })
             }
         default:
-            self = .failed(.permanent("the server answers with HTTP \(head.status)"))
+            let message = "the server answers with HTTP \(head.status)"
+            self = Self.refusal(.denied(.permanent(message)), isDoubtful)
         }
+    }
+
+    /// A proxy whose server has gone says so, and a transcoder that cannot start.
+    static let emptiness = "the server sends an empty file"
+
+    private static func refusal(_ answer: ServerAnswer, _ hasDocument: Bool) -> ServerAnswer {
+        hasDocument ? .explained(answer) : answer
     }
 
     /// `bytes 5-9/10`, `bytes */10`, `bytes 5-9/*`; nil for what isn't told.
@@ -91,9 +104,11 @@ enum ErrorDocument {
     }
 
     /// A Subsonic error in JSON or XML, or some other page.
-    static func judge(_ bytes: [UInt8]) -> ServerAnswer {
+    /// - Parameter status: what the status means; then only what is certainly Subsonic's says more.
+    static func judge(_ bytes: [UInt8], status: ServerAnswer? = nil) -> ServerAnswer {
+        if let status, !holds("subsonic-response", bytes) { return status }
         guard let code = number(after: "code", in: bytes) else {
-            return .retry("the server sends a page instead of audio", after: nil)
+            return status ?? .broken("the server sends a page instead of audio")
         }
         let said = text(after: "message", in: bytes).map { ": \($0)" } ?? ""
         switch code {
@@ -101,12 +116,15 @@ enum ErrorDocument {
             return .failed(.transport("the server refuses access (error \(code)\(said))"))
         case 70:
             return .failed(.permanent("the server does not have this song any more (error 70\(said))"))
-        case 0:
-            // Generic: a busy database says so too.
-            return .vague("the server answers with error 0\(said)")
         default:
-            return .failed(.permanent("the server answers with error \(code)\(said)"))
+            // Most say nothing of the song: 0 is said of a busy database, too, and 30 of a server that is too old.
+            return .broken("the server answers with error \(code)\(said)")
         }
+    }
+
+    private static func holds(_ word: String, _ bytes: [UInt8]) -> Bool {
+        let word = Array(word.utf8)
+        return bytes.indices.contains { bytes[$0...].starts(with: word) }
     }
 
     /// The number behind `"name": ` or `name="`.

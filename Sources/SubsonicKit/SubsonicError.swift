@@ -31,6 +31,16 @@ public enum SubsonicError: Error, Sendable, Equatable, CustomStringConvertible {
         return error.step == .cancelled
     }
 
+    /// Whether the server refuses whatever is asked: who asks is not let in, or may not.
+    public var isRefusal: Bool {
+        if isAuthentication { return true }
+        return switch self {
+        case .server(let failure): [50, 60].contains(failure.code)
+        case .http(let status, _): [403, 407].contains(status)
+        default: false
+        }
+    }
+
     /// Whether the server does not accept who asks: wrong or expired credentials (40, 41, 42, 44). Asking again may lock
     /// the account.
     public var isAuthentication: Bool {

@@ -122,6 +122,31 @@ struct EarlyEndTests {
         #expect(fixture.server.requests.count <= 6)
     }
 
+    /// Where two have told the length, more must be thought to come: the song stands, and what the listener does next goes on.
+    @Test func aFileThatIsCutOffForGoodIsNeitherEndedNorPassedOver() throws {
+        let tone = Tone(441, frames: 2 * 44_100)
+        let bytes = tone.wav
+        let fixture = try PlayerFixture(starvationLimit: .milliseconds(700), patienceAtEarlyEnds: .zero) { request in
+            let whole = Self.answer(bytes, request, knowsRanges: true)
+            guard request.path == "/a" else { return whole }
+            return whole.interrupted(after: max(0, 200_044 - (request.rangeStart ?? 0)), by: .close)
+        }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", size: bytes.count), at: .zero, paused: false)
+        fixture.player.preload(PlaybackID(2), fixture.source("b", size: bytes.count))
+        let event = try fixture.wait { if case .failed(one, _) = $0 { true } else { false } }
+        guard case .failed(_, .transport(let message)) = event else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect(!message.isEmpty && message != "waiting for the server")
+        #expect(tone.pcm.starts(with: try fixture.output()))
+        let three = PlaybackID(3)
+        fixture.player.load(three, fixture.source("b", size: bytes.count), at: .zero, paused: false)
+        try fixture.wait { $0 == .ended(three, .endOfFile) }
+        #expect(try fixture.output().suffix(tone.pcm.count) == tone.pcm[...])
+    }
+
     /// Near the end that is the end; but the file is not taken for a whole one later.
     @Test(arguments: [true, false])
     func theEndIsWhereTheServerAlwaysEndsNearIt(knowsRanges: Bool) throws {

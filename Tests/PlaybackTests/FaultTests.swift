@@ -155,7 +155,7 @@ struct FaultTests {
         let fixture = try PlayerFixture(patienceWhenFailing: .zero) { _ in HTTPTestResponse(status: status) }
         defer { fixture.stop() }
         var source = fixture.source("a", size: 1000)
-        source.isServerWell = { true }
+        source.serverHealth = { .well }
         fixture.player.load(one, source, at: .zero, paused: false)
         let event = try fixture.wait { if case .failed(one, _) = $0 { true } else { false } }
         #expect(event == .failed(one, .permanent("the server answers with HTTP \(status)")))
@@ -170,7 +170,7 @@ struct FaultTests {
         }
         defer { fixture.stop() }
         var source = fixture.source("a")
-        source.isServerWell = { isWell }
+        source.serverHealth = { isWell ? .well : .failing }
         fixture.player.load(one, source, at: .zero, paused: false)
         try fixture.wait { $0 == .ended(one, .endOfFile) }
         #expect(try fixture.output() == tone.pcm)

@@ -83,6 +83,18 @@ struct ServerAnswerTests {
             answer: .doubtful(offset: 0, total: 9)
         ),
         Row(
+            testDescription: "empty",
+            status: 200,
+            headers: [("content-length", "0")],
+            answer: .broken(ServerAnswer.emptiness)
+        ),
+        Row(
+            testDescription: "a refusal with a document",
+            status: 401,
+            headers: [("content-type", "application/json")],
+            answer: .explained(.failed(.transport("the server refuses access (HTTP 401)")))
+        ),
+        Row(
             testDescription: "busy",
             status: 429,
             headers: [("retry-after", "7")],
@@ -111,10 +123,13 @@ struct ServerAnswerTests {
                 == .failed(.permanent("the server does not have this song any more (error 70: gone )"))
         )
         #expect(judge(#"<error code="50"/>"#) == .failed(.transport("the server refuses access (error 50)")))
-        #expect(judge(#"{"error":{"code":"0","message":"busy"}}"#) == .vague("the server answers with error 0: busy"))
-        #expect(judge("<html>Log in</html>") == .retry("the server sends a page instead of audio", after: nil))
+        #expect(judge(#"{"error":{"code":"0","message":"busy"}}"#) == .broken("the server answers with error 0: busy"))
+        #expect(judge("<html>Log in</html>") == .broken("the server sends a page instead of audio"))
+        // A gate's own codes mean nothing here.
+        let gone = ServerAnswer.denied(.permanent("gone"))
+        #expect(ErrorDocument.judge(Array(#"{"code":40}"#.utf8), status: gone) == gone)
         for text in ["", "code", "code:", "{\"code\":", "code=\"x\""] {
-            #expect(judge(text) == .retry("the server sends a page instead of audio", after: nil))
+            #expect(judge(text) == .broken("the server sends a page instead of audio"))
         }
     }
 }

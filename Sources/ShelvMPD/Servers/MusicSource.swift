@@ -142,7 +142,7 @@ final class MusicSource: Sendable {
             request.stallTimeout = stall
             return request
         }
-        source.isServerWell = { [client] in (try? await client.ping()) != nil }
+        source.serverHealth = { [client] in await Self.health(of: client) }
         source.isTranscoded = transcoding != nil
         if transcoding != nil, takesTimeOffset.withLock({ $0 }) {
             source.requestFromSecond = { [client] second in
@@ -153,6 +153,16 @@ final class MusicSource: Sendable {
             }
         }
         return source
+    }
+
+    /// Whether a server is well but for its songs, asked with the same credentials.
+    static func health(of client: SubsonicClient) async -> ServerHealth {
+        do throws(SubsonicError) {
+            _ = try await client.ping()
+            return .well
+        } catch {
+            return error.isRefusal ? .refuses("\(error)") : .failing
+        }
     }
 
     /// What the server shall make of a song; nil for its file as it is, also where that is small enough already.
