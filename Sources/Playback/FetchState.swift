@@ -30,6 +30,8 @@ struct FetchState {
     /// Whether to bring bytes before any reader waits.
     var isEager = false
     var failure: PlaybackFailure?
+    /// When that was, on the monotonic clock in nanoseconds.
+    var failureTime: UInt64 = 0
     var trouble: String?
     /// Failed attempts in a row, and where the last one ended.
     var attempts = 0

@@ -13,9 +13,10 @@ final class Fetcher: Sendable {
     static let overlap: Int64 = 64 * 1024
     /// An attempt that brought at least this much that is new was no failure: the next one follows at once.
     static let progress: Int64 = 64 * 1024
-    static let vagueErrorLimit = 3
     /// So often a disk may be full in a row until the song is given up.
     static let fullDiskLimit = 3
+    /// A failure older than this may be over.
+    private static let agingOfFailures = Duration.seconds(1)
     /// So many bytes at most are lost by a crash.
     static let noteInterval: Int64 = 4 << 20
     private static let maximumTransfers = 3
@@ -94,6 +95,20 @@ final class Fetcher: Sendable {
                 state.fullDisks = 0
                 file.monitor.update { $0.isClosed = false }
             }
+        }
+    }
+
+    /// Somebody begins to read. What was given up a while ago, before anybody could hear of it, is asked for once more.
+    func begin() {
+        state.withLock { state in
+            let now = monotonicNow()
+            guard state.failure != nil, state.isActive, now >= state.failureTime.advanced(by: Self.agingOfFailures)
+            else { return }
+            state.failure = nil
+            state.attempts = 0
+            // The server has had its time; but it may not be as well now as it was then.
+            state.failing = Failing(patienceDue: now)
+            file.monitor.update { $0.isClosed = false }
         }
     }
 
@@ -214,6 +229,7 @@ final class Fetcher: Sendable {
         let transfers = state.withLock { state in
             defer { state.transfers = [] }
             state.failure = failure
+            state.failureTime = monotonicNow()
             state.trouble = nil
             return state.transfers
         }

@@ -80,6 +80,7 @@ private func openStream(
     guard let song = unsafe registry.song(at: String(cString: address)) else {
         return MPV_ERROR_LOADING_FAILED.rawValue
     }
+    song.fetcher.begin()
     unsafe info.pointee.cookie = openReaders.add(StreamReader(song))
     unsafe info.pointee.read_fn = readStream
     unsafe info.pointee.seek_fn = seekStream

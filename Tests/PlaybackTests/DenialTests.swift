@@ -1,9 +1,11 @@
 import Support
+import Synchronization
 import Testing
 
 @testable import Playback
 
 private let one = PlaybackID(1)
+private let two = PlaybackID(2)
 
 /// Answers that may be meant for one song, or say that the server is in trouble: what else it says of itself tells.
 @Suite(.serialized)
@@ -133,5 +135,26 @@ struct DenialTests {
         #expect(failure.message.contains("error \(code): No"))
         if case .permanent = failure { #expect(isPermanent) } else { #expect(!isPermanent) }
         #expect(fixture.server.requests.count == 1)
+    }
+
+    /// What was denied while the song before it played may be well at its turn.
+    @Test func aSongThatWasDeniedBeforehandIsAskedForAtItsTurn() throws {
+        let tone = Tone(441, frames: 3 * 44_100)
+        let bytes = tone.wav
+        let isDenied = Mutex(true)
+        let fixture = try PlayerFixture(isTimed: true, patienceWhenFailing: .zero) { request in
+            request.path == "/b" && isDenied.withLock { $0 }
+                ? HTTPTestResponse(status: 500) : .file(bytes, for: request)
+        }
+        defer { fixture.stop() }
+        var next = fixture.source("b", size: bytes.count)
+        next.serverHealth = { .well }
+        fixture.player.load(one, fixture.source("a", size: bytes.count), at: .zero, paused: false)
+        fixture.player.preload(two, next)
+        // It was given up by then.
+        #expect(poll { fixture.server.requests.count { $0.path == "/b" } >= 2 })
+        isDenied.withLock { $0 = false }
+        try fixture.wait { if case .ended(two, _) = $0 { true } else if case .failed = $0 { true } else { false } }
+        #expect(fixture.story == [.started(one), .audible(two), .ended(two, .endOfFile)])
     }
 }
