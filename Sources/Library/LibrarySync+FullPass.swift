@@ -40,7 +40,8 @@ extension LibrarySync {
             outcome = try await pass.run(stamp: stamp)
         }
         let songs = outcome.spool.songCount
-        let isVerified = outcome.missing == 0 && !outcome.isDoubtful && (songs > 0 || former == nil)
+        let couldBeEmpty = former.map { $0.songCount == 0 } ?? true
+        let isVerified = outcome.missing == 0 && !outcome.isDoubtful && (songs > 0 || couldBeEmpty)
         if !isVerified { try believe(outcome, former: former) }
 
         let assembly = LibraryAssembly(

@@ -361,6 +361,21 @@ struct LibrarySyncTests {
         #expect(ids(second.published.last).count == 29)
     }
 
+    @Test func aLibraryThatIsKnownToBeEmptyIsBelievedAtOnce() async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        server.change { library in
+            library.lastScan = 2
+            library.albums = []
+        }
+        let second = await run(server, in: folder, stored: first.published.last, rounds: 2)
+        let emptied = try #require(second.published.last)
+        #expect(emptied.songCount == 0)
+        let third = await run(server, in: folder, stored: emptied, request: true)
+        #expect(third.results == [.started, .finished(didChange: false, through: 1)])
+    }
+
     @Test func aLibraryThatChangesWhileItIsReadIsReadAgain() async throws {
         let server = ScriptedServer(.init(songs: 600))
         let isFirst = Mutex(true)
