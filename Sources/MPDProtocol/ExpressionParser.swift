@@ -9,20 +9,27 @@ struct ExpressionParser {
 
     private let text: [UInt8]
     private let foldsCase: Bool
+    private let syntaxError: ACK.Code
     private var position = 0
     private var depth = 0
 
     /// Reads the whole of `text`, which starts with a parenthesis.
-    static func parse(_ text: [UInt8], foldsCase: Bool) throws(ACK) -> Filter {
-        var parser = ExpressionParser(text: text, foldsCase: foldsCase)
+    /// - Parameter syntaxError: What complaints bear, unless a date or an audio format is wrong, which is always `.argument`.
+    static func parse(
+        _ text: [UInt8],
+        foldsCase: Bool,
+        syntaxError: ACK.Code = .argument
+    ) throws(ACK) -> Filter {
+        var parser = ExpressionParser(text: text, foldsCase: foldsCase, syntaxError: syntaxError)
         let filter = try parser.expression()
-        guard parser.position >= text.count else { throw ACK(.argument, "Unparsed garbage after expression") }
+        guard parser.position >= text.count else { throw ACK(syntaxError, "Unparsed garbage after expression") }
         return filter
     }
 
-    private init(text: [UInt8], foldsCase: Bool) {
+    private init(text: [UInt8], foldsCase: Bool, syntaxError: ACK.Code) {
         self.text = text
         self.foldsCase = foldsCase
+        self.syntaxError = syntaxError
     }
 
     /// The next byte; zero at the end.
@@ -42,13 +49,13 @@ struct ExpressionParser {
     private mutating func expression() throws(ACK) -> Filter {
         depth += 1
         defer { depth -= 1 }
-        if depth > Self.maximumDepth { throw ACK(.argument, "Filter is nested too deeply") }
+        if depth > Self.maximumDepth { throw ACK(syntaxError, "Filter is nested too deeply") }
         // After AND, too, MPD takes the next byte for a parenthesis without looking; its complaint shows that.
         advance(1)
         if nextIs("(") { return try conjunction() }
         if nextIs("!") {
             advance(1)
-            guard nextIs("(") else { throw ACK(.argument, "'(' expected") }
+            guard nextIs("(") else { throw ACK(syntaxError, "'(' expected") }
             let inner = try expression()
             try closeParenthesis()
             return .not(inner)
@@ -60,7 +67,7 @@ struct ExpressionParser {
     private mutating func conjunction() throws(ACK) -> Filter {
         var parts = [try expression()]
         while !nextIs(")") {
-            guard try word().spells("AND") else { throw ACK(.argument, "'AND' expected") }
+            guard try word().spells("AND") else { throw ACK(syntaxError, "'AND' expected") }
             parts.append(try expression())
         }
         advance(1)
@@ -70,7 +77,7 @@ struct ExpressionParser {
     private mutating func term() throws(ACK) -> Filter {
         let name = try word()
         guard let subject = FilterSubject(name: name) else {
-            throw ACK(.argument, "Unknown filter type", quoting: name)
+            throw ACK(syntaxError, "Unknown filter type", quoting: name)
         }
         let filter: Filter
         switch subject {
@@ -94,30 +101,30 @@ struct ExpressionParser {
     }
 
     private mutating func closeParenthesis() throws(ACK) {
-        guard nextIs(")") else { throw ACK(.argument, "')' expected") }
+        guard nextIs(")") else { throw ACK(syntaxError, "')' expected") }
         advance(1)
     }
 
     /// A name or `AND`.
     private mutating func word() throws(ACK) -> ArraySlice<UInt8> {
         let word = text[position...].prefix { $0.isLetter || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
-        if word.isEmpty { throw ACK(.argument, "Word expected") }
+        if word.isEmpty { throw ACK(syntaxError, "Word expected") }
         advance(word.count)
         return word
     }
 
     private mutating func quoted() throws(ACK) -> [UInt8] {
-        guard nextIs("\"") || nextIs("'") else { throw ACK(.argument, "Quoted string expected") }
+        guard nextIs("\"") || nextIs("'") else { throw ACK(syntaxError, "Quoted string expected") }
         let quote = next
         position += 1
         var value: [UInt8] = []
         while true {
             if position < text.count, text[position] == quote { break }
             if nextIs("\\") { position += 1 }
-            guard position < text.count else { throw ACK(.argument, "Closing quote not found") }
+            guard position < text.count else { throw ACK(syntaxError, "Closing quote not found") }
             value.append(text[position])
             position += 1
-            if value.count > Self.maximumValueLength { throw ACK(.argument, "Quoted value is too long") }
+            if value.count > Self.maximumValueLength { throw ACK(syntaxError, "Quoted value is too long") }
         }
         advance(1)
         return value
@@ -126,17 +133,17 @@ struct ExpressionParser {
     private mutating func audioFormat() throws(ACK) -> AudioFormatMask {
         let rest = text[position...]
         let isMask = rest.starts(with: "=~".utf8)
-        guard isMask || rest.starts(with: "==".utf8) else { throw ACK(.argument, "'==' or '=~' expected") }
+        guard isMask || rest.starts(with: "==".utf8) else { throw ACK(syntaxError, "'==' or '=~' expected") }
         advance(2)
         return try AudioFormatMask(try quoted(), isMask: isMask)
     }
 
     private mutating func priority() throws(ACK) -> UInt8 {
-        guard text[position...].starts(with: ">=".utf8) else { throw ACK(.argument, "'>=' expected") }
+        guard text[position...].starts(with: ">=".utf8) else { throw ACK(syntaxError, "'>=' expected") }
         advance(2)
-        guard let number = NumberText.integer(text[position...]) else { throw ACK(.argument, "Number expected") }
+        guard let number = NumberText.integer(text[position...]) else { throw ACK(syntaxError, "Number expected") }
         guard let priority = UInt8(exactly: number.unsigned) else {
-            throw ACK(.argument, "Invalid priority value")
+            throw ACK(syntaxError, "Invalid priority value")
         }
         position = number.end
         return priority
@@ -146,7 +153,7 @@ struct ExpressionParser {
     private mutating func match() throws(ACK) -> TextMatch {
         let rest = text[position...]
         guard let entry = FilterOperator.all.first(where: { $0.begins(rest) }) else {
-            throw ACK(.argument, "Unknown filter operator", quoting: rest).withSingleBlanks
+            throw ACK(syntaxError, "Unknown filter operator", quoting: rest).withSingleBlanks
         }
         advance(entry.spelling.utf8.count)
         return TextMatch(

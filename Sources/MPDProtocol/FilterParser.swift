@@ -41,12 +41,15 @@ public enum FilterParser {
     }
 
     /// Reads the arguments from index `start` on.
-    /// - Parameter foldsCase: whether the command ignores case, which makes old-style pairs look for parts, too.
+    /// - Parameters:
+    ///   - foldsCase: whether the command ignores case, which makes old-style pairs look for parts, too.
+    ///   - syntaxError: what complaints about the form of a filter bear. Dates and audio formats are always `.argument`.
     public static func parse(
         _ arguments: Arguments,
         from start: Int = 0,
         clauses: Clauses = [.sort, .window],
-        foldsCase: Bool
+        foldsCase: Bool,
+        syntaxError: ACK.Code = .argument
     ) throws(ACK) -> ParsedFilter {
         var end = arguments.count
         /// Takes a keyword and its argument off the end, and gives the index of the argument.
@@ -66,22 +69,29 @@ public enum FilterParser {
         }
         if let argument = takeClause(.group, "group") { result.group = try arguments.tag(argument) }
         if start == end, clauses.contains(.group) { return result }
-        result.filter = try filter(arguments, start..<end, foldsCase: foldsCase)
+        result.filter = try filter(arguments, start..<end, foldsCase: foldsCase, syntaxError: syntaxError)
         return result
     }
 
     /// Reads the filter arguments in `range`, all of which have to match.
-    static func filter(_ arguments: Arguments, _ range: Range<Int>, foldsCase: Bool) throws(ACK) -> Filter {
-        let incomplete = "Incorrect number of filter arguments"
-        if range.isEmpty { throw ACK(.argument, incomplete) }
+    static func filter(
+        _ arguments: Arguments,
+        _ range: Range<Int>,
+        foldsCase: Bool,
+        syntaxError: ACK.Code = .argument
+    ) throws(ACK) -> Filter {
+        let incomplete = ACK(syntaxError, "Incorrect number of filter arguments")
+        if range.isEmpty { throw incomplete }
         var parts: [Filter] = []
         var index = range.lowerBound
         while index < range.upperBound {
             if arguments.slice(index).first == UInt8(ascii: "(") {
-                parts.append(try ExpressionParser.parse(arguments[index], foldsCase: foldsCase))
+                parts.append(
+                    try ExpressionParser.parse(arguments[index], foldsCase: foldsCase, syntaxError: syntaxError)
+                )
                 index += 1
             } else {
-                guard index + 1 < range.upperBound else { throw ACK(.argument, incomplete) }
+                guard index + 1 < range.upperBound else { throw incomplete }
                 parts.append(try pair(arguments.slice(index), arguments[index + 1], foldsCase: foldsCase))
                 index += 2
             }

@@ -56,6 +56,13 @@ struct StickerCommandTests {
             "[2@0] {sticker} no matches found: \"(Album == \\\"nothing\\\")\""
         ),
         ("sticker get filter \"(album == \" a", "[5@0] {sticker} Quoted string expected"),
+        ("sticker get filter \"(AudioFormat == 'x')\" a", "[2@0] {sticker} Failed to parse the sample rate"),
+        ("sticker get filter \"(modified-since 'x')\" a", "[2@0] {sticker} Failed to parse date"),
+        ("sticker find song \"\" a filter \"(album == 'x')\"", "[2@0] {sticker} bad operator \"filter\""),
+        (
+            "sticker get filter \"(album =~ 'a(')\" a",
+            "[52@0] {sticker} Error in regex at offset 2: missing closing parenthesis"
+        ),
         ("sticker find song \"\" a ~ 1", "[2@0] {sticker} bad operator \"~\""),
         ("sticker find song \"\" a sort size", "[2@0] {sticker} Unknown sort tag \"size\""),
         ("sticker find song \"\" a window x", "[2@0] {sticker} Integer or range expected: x"),

@@ -68,7 +68,8 @@ enum ACKMapping {
         case .noSuchValue(let tag, let value): ACK(.argument, "no such \(tag.name):", naming: value).withSingleBlanks
         case .noSuchPlaylist(let name): ACK(.argument, "no such playlist:", naming: name).withSingleBlanks
         case .noMatches(let filter): ACK(.argument, "no matches found:", naming: filter).withSingleBlanks
-        case .badFilter(let message): ACK(.unknown, String(decoding: message, as: UTF8.self))
+        case .badFilter(let ack): ack
+        case .badRegex(let offset, let message): ACK(.system, regexText(offset, message))
         case .noSuchSticker(nil): ACK(.noExist, "no such sticker")
         case .noSuchSticker(let name?): ACK(.noExist, "no such sticker:", naming: name)
         case .emptyName: ACK(.argument, "empty sticker name")
@@ -89,9 +90,13 @@ enum ACKMapping {
         }
     }
 
+    private static func regexText(_ offset: Int, _ message: String) -> String {
+        "Error in regex at offset \(offset): \(message)"
+    }
+
     private static func ack(for error: FilterError) -> ACK {
         switch error {
-        case .regex(let offset, let message): ACK(.argument, "Error in regex at offset \(offset): \(message)")
+        case .regex(let offset, let message): ACK(.argument, regexText(offset, message))
         case .noSuchDirectory: ACK(.noExist, "No such directory")
         case .tooExpensive: ACK(.system, "Regular expression takes too much time")
         }

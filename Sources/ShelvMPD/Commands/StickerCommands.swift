@@ -223,7 +223,11 @@ enum StickerCommands {
         case .filter:
             let filter = try filter(word)
             return LibraryPlan(cost: library.library.estimatedCost(filter)) {
-                try answer(StickerObject(filter, in: library.library, shelves: library.shelves))
+                do {
+                    return try answer(StickerObject(filter, in: library.library, shelves: library.shelves))
+                } catch FilterError.regex(let offset, let message) {
+                    throw StickerError.badRegex(offset: offset, message: message)
+                }
             }
         case .tag(let tag):
             let filter = Filter.tag(tag, TextMatch(.equals, word, foldsCase: false))
@@ -248,9 +252,10 @@ enum StickerCommands {
 
     private static func filter(_ word: [UInt8]) throws(StickerError) -> Filter {
         do {
-            return try FilterParser.parse(Arguments([word]), clauses: [], foldsCase: false).filter
+            return try FilterParser.parse(Arguments([word]), clauses: [], foldsCase: false, syntaxError: .unknown)
+                .filter
         } catch {
-            throw .badFilter(error.message)
+            throw .badFilter(error)
         }
     }
 }

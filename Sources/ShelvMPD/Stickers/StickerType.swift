@@ -65,8 +65,10 @@ enum StickerError: Error, Hashable, Sendable {
     case noSuchPlaylist([UInt8])
     /// No song matches the filter, which is given in its normal form.
     case noMatches([UInt8])
-    /// The filter cannot be read.
-    case badFilter([UInt8])
+    /// The filter cannot be read, with the code that MPD has for that here: not that of the other commands.
+    case badFilter(ACK)
+    /// PCRE2 refused an expression in the filter.
+    case badRegex(offset: Int, message: String)
     /// Without the name when all were to be removed.
     case noSuchSticker([UInt8]?)
     case emptyName
