@@ -41,6 +41,7 @@ test:
 	Scripts/conversations --expected
 	Scripts/differential
 	Scripts/differential-database
+	Scripts/differential-commands --runs 20
 	SHELV_REQUIRE_REAL=1 Scripts/clients
 	Scripts/fuzz 300x
 	ASAN_OPTIONS=detect_leaks=0 Scripts/soak-clients --program .build/fuzz/debug/shelvmpd --clients 100 --seconds 10 --rounds 2 --untimed
