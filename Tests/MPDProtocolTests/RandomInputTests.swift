@@ -72,7 +72,7 @@ private func randomFilter(_ random: inout SeededNumbers, depth: Int = 0) -> Filt
 
 @Suite struct RandomInputTests {
     @Test func nothingThatAClientSendsTraps() {
-        var random = SeededNumbers(seed: 1)
+        var random = SeededNumbers(seed: SeededNumbers.seed(usually: 1))
         for _ in 0..<rounds {
             var decoder = LineDecoder()
             var session = SessionState(maximumListSize: 200)
@@ -89,13 +89,13 @@ private func randomFilter(_ random: inout SeededNumbers, depth: Int = 0) -> Filt
     }
 
     @Test func everyExpressionIsReadOrRefused() {
-        var random = SeededNumbers(seed: 2)
+        var random = SeededNumbers(seed: SeededNumbers.seed(usually: 2))
         for _ in 0..<rounds { exercise(Arguments([bytes("title"), bytes("(") + randomBytes(&random)])) }
     }
 
     /// Lines and what `next` says about them do not depend on how the bytes arrive.
     @Test func fragmentsMakeNoDifference() {
-        var random = SeededNumbers(seed: 3)
+        var random = SeededNumbers(seed: SeededNumbers.seed(usually: 3))
         for _ in 0..<(rounds / 10) {
             let input = bytes("ping\n") + randomBytes(&random) + bytes("\n")
             var whole = LineDecoder()
@@ -115,7 +115,7 @@ private func randomFilter(_ random: inout SeededNumbers, depth: Int = 0) -> Filt
     }
 
     @Test func filtersComeBackFromTheirNormalForm() throws {
-        var random = SeededNumbers(seed: 4)
+        var random = SeededNumbers(seed: SeededNumbers.seed(usually: 4))
         for _ in 0..<rounds {
             let filter = randomFilter(&random)
             let expression = filter.expression

@@ -336,11 +336,8 @@ struct IntervalSetTests {
 
     /// Against a plain array of flags.
     @Test func agreesWithAModel() {
-        var seed: UInt64 = 7
-        func random(_ limit: Int64) -> Int64 {
-            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int64(seed >> 33) % limit
-        }
+        var numbers = SeededNumbers(seed: SeededNumbers.seed(usually: 7))
+        func random(_ limit: Int) -> Int64 { Int64(numbers.roll(limit)) }
         var set = IntervalSet()
         var model = [Bool](repeating: false, count: 200)
         for _ in 0..<500 {

@@ -14,7 +14,7 @@ private let two = PlaybackID(2)
 @Suite(.serialized)
 struct RandomFaultTests {
     private static let seeds: [UInt64] = {
-        if let text = unsafe getenv("SHELV_SEED"), let seed = unsafe UInt64(String(cString: text)) { return [seed] }
+        if let seed = SeededNumbers.wantedSeed { return [seed] }
         return Array(1...(unsafe getenv("SHELV_SOAK") == nil ? 20 : 200))
     }()
 

@@ -1,4 +1,5 @@
 import Glibc
+import Support
 
 @testable import QueueEngine
 
@@ -8,7 +9,7 @@ import Glibc
 enum RandomRun {
     /// The seeds to run.
     static var seeds: [UInt64] {
-        if let seed = number("SHELV_SEED") { return [UInt64(seed)] }
+        if let seed = SeededNumbers.wantedSeed { return [seed] }
         return (0..<(number("SHELV_RUNS") ?? 20)).map { UInt64($0) + 1 }
     }
 

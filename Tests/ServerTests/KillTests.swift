@@ -28,7 +28,7 @@ import Testing
     @Test func theQueueIsConsistentAndAtMostASecondOld() async throws {
         let server = try #require(try await KilledServer())
         defer { server.stop() }
-        let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) } ?? .random(in: 0...(.max))
+        let seed = SeededNumbers.seed()
         var random = SeededNumbers(seed: seed)
         var history: [Moment] = []
         var killed = 0

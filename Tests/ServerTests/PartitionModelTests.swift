@@ -170,10 +170,6 @@ import Testing
         }
     }
 
-    private static func seed() -> UInt64 {
-        unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) } ?? .random(in: 0...(.max))
-    }
-
     private static var isSoak: Bool { unsafe getenv("SHELV_SOAK") != nil }
 
     /// What a client is answered; of `status` what `keys` name.
@@ -192,7 +188,7 @@ import Testing
 
     /// Through restarts, in order or as after a power cut that leaves time for the last save.
     @Test func roomsFollowTheModel() async throws {
-        let seed = Self.seed()
+        let seed = SeededNumbers.seed()
         var random = SeededNumbers(seed: seed)
         let folder = try #require(TemporaryFolder())
         let outputs = Model.outputNames.map { OutputState(name: $0, plugin: "null", isEnabled: true) }
@@ -224,7 +220,7 @@ import Testing
     /// The same commands here and there; but for those on songs and volumes, of which the two have different ones.
     @Test(.enabled(if: RealPeer.mpd.isWanted, "mpd is not installed"))
     func roomsAreAsInMPD() throws {
-        let seed = Self.seed()
+        let seed = SeededNumbers.seed()
         var random = SeededNumbers(seed: seed)
         let folder = try #require(TemporaryFolder())
         let port = try #require(freePort())

@@ -120,7 +120,7 @@ import Testing
 
     @Test(arguments: [QueueMode.threeTier, .mpd]) func randomEditsComeBack(mode: QueueMode) async throws {
         let folder = try #require(TemporaryFolder())
-        let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) } ?? .random(in: 0...(.max))
+        let seed = SeededNumbers.seed()
         var random = SeededNumbers(seed: seed)
         let rounds = unsafe getenv("SHELV_SOAK") == nil ? 6 : 100
         for round in 0..<rounds {

@@ -13,15 +13,14 @@ import Testing
 /// `SHELV_SEED` repeats a run; `SHELV_SOAK` makes many.
 @Suite struct PlaylistFuzzTests {
     private static let isLong = unsafe getenv("SHELV_SOAK") != nil
-    private static let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
 
     @Test(arguments: ScriptedPlaylists.Habits.all.indices)
     func serverHasWhatTheClientDid(_ index: Int) async throws {
         let (name, habits) = ScriptedPlaylists.Habits.all[index]
-        for round in 0..<(Self.seed != nil ? 1 : Self.isLong ? 30 : 2) {
+        for round in 0..<(SeededNumbers.wantedSeed != nil ? 1 : Self.isLong ? 30 : 2) {
             // Always the same in short runs; the long ones look for new ones.
             let fixed = UInt64(100 * index + round + 1)
-            let seed = Self.seed ?? (Self.isLong ? UInt64.random(in: 0...(.max)) : fixed)
+            let seed = SeededNumbers.seed(usually: Self.isLong ? nil : fixed)
             try await run(habits, seed: seed, label: "\(name), round \(round), SHELV_SEED=\(seed)")
         }
     }

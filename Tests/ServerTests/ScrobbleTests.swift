@@ -228,14 +228,13 @@ import Testing
     // MARK: Anything
 
     private static let isLong = unsafe getenv("SHELV_SOAK") != nil
-    private static let seed = unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
 
     /// A listener who does anything, while the server fails, is away, or this process is killed: in the end the server has
     /// each play that counts, once and in order.
     @Test func serverHasWhatWasHeard() async throws {
         let habits: [ScriptedListener.Habits] = [.navidrome, .gonic, .lms]
         for round in 0..<(Self.isLong ? 200 : 10) {
-            let seed = Self.seed ?? (Self.isLong ? .random(in: 0...(.max)) : UInt64(round + 1))
+            let seed = SeededNumbers.seed(usually: Self.isLong ? nil : UInt64(round + 1))
             try await Self.run(habits[round % habits.count], seed, "round \(round), SHELV_SEED=\(seed)")
         }
     }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Numbers that a seed decides (SplitMix64), so that a failure can be repeated.
 public struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
@@ -17,4 +19,16 @@ public struct SeededNumbers: RandomNumberGenerator {
 
     /// One of these, which are not none.
     public mutating func pick<Element>(_ choices: [Element]) -> Element { choices[roll(choices.count)] }
+}
+
+extension SeededNumbers {
+    /// What `SHELV_SEED` says, by which a run of a random test is repeated; nil where it says nothing.
+    public static var wantedSeed: UInt64? {
+        unsafe getenv("SHELV_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
+    }
+
+    /// The seed of a random test: what is wanted, else `usual`, else another one each time, to be named by what fails.
+    public static func seed(usually usual: UInt64? = nil) -> UInt64 {
+        wantedSeed ?? usual ?? UInt64.random(in: 0...(.max))
+    }
 }

@@ -136,13 +136,13 @@ struct RealPlaylistTests {
         let titles = Dictionary(songs.map { ($0.path, $0.title) }) { $1 }
         // Few, so that many come twice.
         var model = PlaylistModel(songs: songs.map(\.path).sorted().suffix(9))
-        let seed = UInt64.random(in: 0...(.max))
+        let seed = SeededNumbers.seed()
         var random = SeededRandom(seed: seed)
         for round in 0..<(Self.isLong ? 200 : 10) {
             var client = try instance.client()
             for _ in 0..<Int.random(in: 1...8, using: &random) {
                 let command = model.edit(&random)
-                #expect(try client.ask(command) == ["OK"], "round \(round), seed \(seed): \(command)")
+                #expect(try client.ask(command) == ["OK"], "round \(round), SHELV_SEED=\(seed): \(command)")
                 if Int.random(in: 0..<8, using: &random) == 0 { usleep(.random(in: 0..<30_000, using: &random)) }
             }
             // Right after it has answered, or in the middle of sending.
@@ -152,7 +152,7 @@ struct RealPlaylistTests {
             instance.kill()
             try instance.start()
             client = try instance.client()
-            #expect(try client.playlists() == model.text, "round \(round), seed \(seed)")
+            #expect(try client.playlists() == model.text, "round \(round), SHELV_SEED=\(seed)")
             if isAway {
                 #expect(try client.ask(model.edit(&random)) == ["OK"])
                 #expect(server.restart())
@@ -160,7 +160,7 @@ struct RealPlaylistTests {
         }
         instance.kill()
         try instance.start()
-        try expect(text(model, titles), at: other, "seed \(seed): \(instance.log.suffix(2000))")
+        try expect(text(model, titles), at: other, "SHELV_SEED=\(seed): \(instance.log.suffix(2000))")
     }
 
     @Test(
@@ -186,7 +186,7 @@ struct RealPlaylistTests {
         // Those that were there are shown.
         let preset = try other.playlists()
         #expect(try client.ask("listplaylists").count { $0.hasPrefix("playlist: ") } >= preset.count)
-        let seed = UInt64.random(in: 0...(.max))
+        let seed = SeededNumbers.seed()
         var random = SeededRandom(seed: seed)
         // Few, so that many come twice.
         var model = PlaylistModel(songs: Array(usable.prefix(9)))
@@ -198,11 +198,11 @@ struct RealPlaylistTests {
                 server.control("fault?match=\(match)&action=\(action)&n=2")
             }
             let command = model.edit(&random)
-            #expect(try client.ask(command) == ["OK"], "\(profile), seed \(seed): \(command)")
+            #expect(try client.ask(command) == ["OK"], "\(profile), SHELV_SEED=\(seed): \(command)")
             if Int.random(in: 0..<4, using: &random) == 0 { usleep(.random(in: 0..<40_000, using: &random)) }
         }
         server.control("faults/clear")
         let wanted = (text(model, titles, hidesEmpty: profile == "funkwhale") + preset).sorted()
-        try expect(wanted, at: other, "\(profile), seed \(seed): \(instance.log.suffix(2000))")
+        try expect(wanted, at: other, "\(profile), SHELV_SEED=\(seed): \(instance.log.suffix(2000))")
     }
 }

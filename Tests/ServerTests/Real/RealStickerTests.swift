@@ -96,7 +96,7 @@ struct RealStickerTests {
         let ids = try titles.map { try other.song($0).id }
         var stars: [Int] = []
         var ratings = [Int](repeating: 0, count: paths.count)
-        let seed = UInt64.random(in: 0...(.max))
+        let seed = SeededNumbers.seed()
         var random = SeededRandom(seed: seed)
         func act(_ client: MPDTestClient, _ label: String) throws {
             let song = Int.random(in: 0..<paths.count, using: &random)
@@ -115,7 +115,7 @@ struct RealStickerTests {
             #expect(try client.ask(command) == ["OK"], "\(label): \(command)")
         }
         for round in 0..<(Self.isLong ? 200 : 10) {
-            let label = "round \(round), seed \(seed)"
+            let label = "round \(round), SHELV_SEED=\(seed)"
             var client = try instance.client()
             for _ in 0..<Int.random(in: 1...8, using: &random) {
                 try act(client, label)
@@ -141,10 +141,10 @@ struct RealStickerTests {
         }
         instance.kill()
         try instance.start()
-        expect(Set(stars.map { titles[$0] }), at: other, "seed \(seed): \(instance.log.suffix(2000))")
+        expect(Set(stars.map { titles[$0] }), at: other, "SHELV_SEED=\(seed): \(instance.log.suffix(2000))")
         for (song, rating) in ratings.enumerated() {
             let isThere = waitUntil(milliseconds: 20_000) { (try? other.rating(ids[song])) == (rating + 1) / 2 }
-            #expect(isThere, "seed \(seed): \(titles[song])")
+            #expect(isThere, "SHELV_SEED=\(seed): \(titles[song])")
         }
     }
 
