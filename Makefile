@@ -1,5 +1,6 @@
 # make run     installs what is needed, builds, and plays: your configuration if there is one, else a demo
 # make test    installs what is needed, checks and tests everything
+# make tests   runs those that FILTER names
 # make package builds a package for Debian, in .build/package
 # Needed beforehand: Debian 12 (or packages of the same names), and a Swift 6.2 toolchain or later in PATH.
 
@@ -11,7 +12,7 @@ CFLAGS ?= -O2 -g
 DEBUG := .build/debug
 RELEASE := .build/release
 
-.PHONY: run demo build test check soak benchmark format documents conversations clients pictures package test-package clean
+.PHONY: run demo build compile tests test check soak benchmark format documents conversations clients pictures package test-package clean
 
 run:
 	@CONFIG='$(CONFIG)' Scripts/run
@@ -35,7 +36,7 @@ $(DEBUG)/libshelvtap.so $(RELEASE)/libshelvtap.so: Sources/AudioTap/tap.c Source
 test:
 	@Scripts/install-packages build test
 	@$(MAKE) --no-print-directory check
-	swift build --build-tests $(STRICT)
+	@$(MAKE) --no-print-directory compile
 	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
 	@$(MAKE) --no-print-directory build
 	Scripts/conversations --expected
@@ -46,6 +47,14 @@ test:
 	Scripts/fuzz 300x
 	ASAN_OPTIONS=detect_leaks=0 Scripts/soak-clients --program .build/fuzz/debug/shelvmpd --clients 100 --seconds 10 --rounds 2 --untimed
 	SHELV_REQUIRE_REAL=1 Scripts/test
+
+# The program and the tests, or one target, and some of the tests: with the flags of make test, because a build with others
+# compiles everything anew.
+compile:
+	swift build $(STRICT) $(if $(TARGET),--target '$(TARGET)',--build-tests)
+
+tests:
+	swift test $(STRICT) --no-parallel $(if $(FILTER),--filter '$(FILTER)')
 
 # What needs no build.
 check:
