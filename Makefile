@@ -24,10 +24,12 @@ demo:
 
 # One with other flags compiles everything anew: whoever plays after make test, or before, shall not wait for that. Without
 # $(STRICT), which may stop a newer compiler; make test has looked at every line with it before.
-build: $(RELEASE)/libshelvtap.so
+build:
 	swift build -c release --product shelvmpd
+	@$(MAKE) --no-print-directory $(RELEASE)/libshelvtap.so
 
-# The plugin that copies the sound is plain C: built by SwiftPM it would link Swift's libraries.
+# The plugin that copies the sound is plain C: built by SwiftPM it would link Swift's libraries. It comes after the first build by SwiftPM, which
+# makes its folders anew, without what was in them.
 $(DEBUG)/libshelvtap.so $(RELEASE)/libshelvtap.so: Sources/AudioTap/tap.c Sources/AudioTap/tap.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -std=c11 -Wall -Wextra -Werror -fPIC -shared -Wl,--as-needed -o $@ $< -lpthread
@@ -63,9 +65,10 @@ check:
 	Scripts/check-documents
 
 # The long runs, with full counts.
-soak: $(RELEASE)/libshelvtap.so
+soak:
 	@Scripts/install-packages build test package soak
 	swift build -c release --build-tests -Xswiftc -enable-testing
+	@$(MAKE) --no-print-directory $(RELEASE)/libshelvtap.so
 	SHELV_SOAK=1 SHELV_RUNS=500 SHELV_STEPS=300 SHELV_REQUIRE_REAL=1 SHELV_BUILD=release Scripts/test
 	Scripts/differential --program $(RELEASE)/shelvmpd --seed $$(date +%s) --runs 10 --steps 300 --ends 10
 	Scripts/differential-database --program $(RELEASE)/shelvmpd --seed $$(date +%s) --queries 50000
