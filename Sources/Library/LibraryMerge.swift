@@ -19,6 +19,8 @@ public struct LibraryMerge: Sendable {
         public var hidden: Int
         /// Songs that have no place: their URI is too long below the folder, or another song's.
         public var lost: Int
+        /// Why it stands in memory instead of the file that was meant.
+        public var problem: LibraryError?
     }
 
     private let main: LibrarySnapshot
@@ -34,6 +36,19 @@ public struct LibraryMerge: Sendable {
         guard let snapshot = try? LibrarySnapshot.open(file: file), snapshot.info.syncState[Self.stampKey] == stamp
         else { return nil }
         return snapshot
+    }
+
+    /// The image in its file, or in memory where that cannot be written: rather that than an old library.
+    /// - Throws: `LibraryError`; `CancellationError` when the task is cancelled.
+    public func build(preferring file: String) async throws -> Result {
+        do {
+            return try await build(file: file)
+        } catch let problem as LibraryError {
+            guard case .system = problem else { throw problem }
+            var result = try await build(file: nil)
+            result.problem = problem
+            return result
+        }
     }
 
     /// Takes about 20 µs a song: not for the core.

@@ -121,4 +121,16 @@ struct LibraryMergeTests {
         #expect(LibraryMerge(main, [.init(path: "b", library: changed)]).open(file: file) == nil)
         #expect(LibraryMerge(second, [.init(path: "b", library: main)]).open(file: file) == nil)
     }
+
+    @Test func withoutRoomOnTheDiskItIsInMemory() async throws {
+        let main = try LibraryFixture.snapshot()
+        let merge = LibraryMerge(main, [.init(path: "b", library: try other(LibraryFixture.records, "s2"))])
+        let result = try await merge.build(preferring: "/proc/no/such/place")
+        #expect(result.snapshot.songCount == 2 * main.songCount)
+        #expect(result.problem != nil)
+        let file = "/tmp/shelvmpd-merge-kept-\(getpid())"
+        defer { _ = unsafe unlink(file) }
+        #expect(try await merge.build(preferring: file).problem == nil)
+        #expect(merge.open(file: file) != nil)
+    }
 }

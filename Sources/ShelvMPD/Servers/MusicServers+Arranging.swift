@@ -182,7 +182,10 @@ extension MusicServers {
         if parts.isEmpty { return own }
         let merge = LibraryMerge(own, parts)
         if let known = merge.open(file: mergedFile) { return known }
-        let result = try await merge.build(file: mergedFile)
+        let result = try await merge.build(preferring: mergedFile)
+        if let problem = result.problem {
+            log.notice("The library of several servers is in memory, and made anew at the next start: \(problem)")
+        }
         if result.hidden > 0 {
             log.notice("\(result.hidden) songs of the active server are hidden by folders of mounted ones")
         }
