@@ -105,4 +105,32 @@ import Testing
         #expect(Lyrics(text: "[x]").lines.map(\.text) == ["[x]"])
         #expect(Lyrics(text: "").lines.isEmpty)
     }
+
+    /// Some servers give the transcript of a whole audio book, or a file that is no text.
+    @Test func endlessLyricsAreCut() throws {
+        let subsonic = try #require(
+            CoverServer { request in
+                if request.path.contains("getOpenSubsonicExtensions") {
+                    return Self.ok(#""openSubsonicExtensions":[{"name":"songLyrics","versions":[1]}]"#)
+                }
+                let lines = String(
+                    repeating: #"{"start":1000,"value":"These are the words of one line of many"},"#,
+                    count: 60_000
+                )
+                return Self.ok(#""lyricsList":{"structuredLyrics":[{"synced":true,"line":[\#(lines.dropLast())]}]}"#)
+            }
+        )
+        defer { subsonic.stop() }
+        let answer = try TestServer(Self.song, covers: subsonic.covers()).client().ask("readcomments a.flac")
+        #expect(Array(answer.prefix(3)) == Self.tags + ["LYRICS: These are the words of one line of many"])
+        #expect(answer.filter { $0 == "LYRICS: …" }.count == 1)
+        #expect(Array(answer.suffix(2)) == ["SYNCEDLYRICS: …", "OK"])
+        #expect(answer.count < 10_000)
+    }
+
+    @Test func aLineIsCutAtTheBorderOfACharacter() {
+        let lyrics = Lyrics(lines: [.init(text: "x" + String(repeating: "é", count: 100_000)), .init(text: "next")])
+        let pairs = LyricsComments.pairs(LyricsComments.bytes(of: [lyrics]))
+        #expect(pairs.map(\.value) == ["x" + String(repeating: "é", count: 1999) + "…", "next"])
+    }
 }

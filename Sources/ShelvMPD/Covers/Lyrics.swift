@@ -38,17 +38,26 @@ final class LyricsSource: Sendable {
 /// Lyrics as comments of a file: `LYRICS` for the words, `SYNCEDLYRICS` for LRC, a comment for each line, because a comment
 /// of several lines has no place in a reply.
 enum LyricsComments {
-    /// `NAME=value` and a line end for each comment.
+    /// Bytes of the words, and as many of LRC: a reply of these is made on the core. Whole books have less.
+    static let largest = 128 << 10
+    /// Bytes of a line; clients have room for little more.
+    static let longestLine = 4000
+
+    /// `NAME=value` and a line end for each comment. What is too long ends with `…`.
     static func bytes(of lyrics: [Lyrics]) -> [UInt8] {
         let synced = lyrics.first(where: \.isSynced)
         let plain = lyrics.first { !$0.isSynced } ?? synced
         var bytes: [UInt8] = []
-        for line in plain?.lines ?? [] { append("LYRICS", line.text, to: &bytes) }
+        for line in plain?.lines ?? [] where append("LYRICS", line.text, to: &bytes, from: 0) == .cut { break }
+        let start = bytes.count
         for line in synced?.lines ?? [] {
-            append("SYNCEDLYRICS", "[\(time(line.start ?? 0))]\(line.text)", to: &bytes)
+            let text = "[\(time(line.start ?? 0))]\(line.text)"
+            if append("SYNCEDLYRICS", text, to: &bytes, from: start) == .cut { break }
         }
         return bytes
     }
+
+    private enum Appending { case whole, cut }
 
     /// What `bytes` holds.
     static func pairs(_ bytes: [UInt8]) -> [(name: String, value: String)] {
@@ -61,11 +70,25 @@ enum LyricsComments {
         }
     }
 
-    private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+    /// - Parameter start: Where the comments of this name begin.
+    private static func append(
+        _ name: String,
+        _ value: String,
+        to bytes: inout [UInt8],
+        from start: Int
+    ) -> Appending {
+        let isFull = bytes.count - start >= largest
         bytes += name.utf8
         bytes.append(UInt8(ascii: "="))
-        bytes += value.utf8.map { $0 < 0x20 ? 0x20 : $0 }
+        let text = value.utf8
+        var end =
+            text.index(text.startIndex, offsetBy: isFull ? 0 : longestLine, limitedBy: text.endIndex) ?? text.endIndex
+        // At the border of a character.
+        while end != text.startIndex, end != text.endIndex, text[end] & 0xC0 == 0x80 { end = text.index(before: end) }
+        bytes += text[..<end].map { $0 < 0x20 ? 0x20 : $0 }
+        if end != text.endIndex || isFull { bytes += "…".utf8 }
         bytes.append(UInt8(ascii: "\n"))
+        return isFull ? .cut : .whole
     }
 
     /// `mm:ss.xx`
