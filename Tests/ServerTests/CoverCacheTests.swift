@@ -205,8 +205,11 @@ import Testing
         memory.insert(cover, .art("4"))
         #expect(memory[.art("0")] == nil || memory[.art("1")] == nil)
         #expect(memory[.art("4")] != nil)
+        // Two clients that read one in pieces, in turn, shall not have it read anew for each piece.
         memory.insert(Cover(bytes: [UInt8](repeating: 1, count: 20_000), type: "", fetched: 1), .art("5"))
-        #expect(memory[.art("5")] == nil)
+        #expect(memory[.art("5")] != nil && memory[.art("4")] == nil)
+        memory.insert(cover, .art("6"))
+        #expect(memory[.art("5")] == nil && memory[.art("6")] != nil)
     }
 
     // MARK: Away

@@ -281,7 +281,10 @@ struct CoverMemory {
         uses += 1
         entries[source] = Entry(cover: cover, lastUse: uses)
         size += Self.overhead + cover.bytes.count
-        while size > limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key {
+        // One that is larger than all may be stays until the next: who reads it in pieces asks thousands of times.
+        while size > limit, entries.count > 1,
+            let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
+        {
             remove(oldest)
         }
     }
