@@ -212,10 +212,16 @@ extension PlayerCore {
         emit(.ended(current.id, .stopped))
     }
 
-    /// libmpv has opened another device, and decodes anew what was not yet heard. The tap must not get that twice.
+    /// libmpv has opened another device, and has dropped what the former one held. That is decoded anew; the tap must not get it
+    /// twice.
     func deviceChanged() {
-        guard outputs.tap != nil, let current, current.isSounding else { return }
+        guard let current, current.isSounding else { return }
         let elapsed = position.elapsed(at: monotonicNow())
+        guard outputs.tap != nil else {
+            // What is under way between two songs, or comes but once, is left as it is.
+            if !isInNext, fade == nil, current.stream == nil, current.outcome == nil { start(current, at: elapsed) }
+            return
+        }
         guard outputs.isTimed, !isInNext, fade == nil, current.stream == nil, current.outcome == nil else {
             return start(current, at: elapsed)
         }

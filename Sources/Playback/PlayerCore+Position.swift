@@ -40,7 +40,7 @@ extension PlayerCore {
     /// libmpv's answer about a load's position; negative before its first sound is heard.
     func positionIs(_ seconds: Double, number: UInt64) {
         guard let current, seekInFlight == nil else { return }
-        if isUnheard, !isInNext { return report(position.elapsed, advances: false) }
+        if isUnheard, !isInNext { return report(position.elapsed(at: monotonicNow()), advances: false) }
         if current.number == number, !isInNext {
             var clock = Duration(mpvSeconds: max(0, seconds))
             // A live stream has no places: its clock begins anew with each connection.

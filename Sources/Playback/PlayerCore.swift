@@ -214,8 +214,8 @@ final class PlayerCore {
 
     /// The device is back, and libmpv further than the listener.
     private func goBackToHeard() {
-        guard let current, current.isSounding, current.stream == nil else { return askPosition() }
-        if outputs.tap != nil { deviceChanged() } else { start(current, at: position.elapsed) }
+        deviceChanged()
+        askPosition()
     }
 
     /// The current song has waited for bytes for longer than is allowed.

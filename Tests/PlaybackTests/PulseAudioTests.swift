@@ -164,6 +164,29 @@ struct PulseAudioTests {
         }
     }
 
+    /// A song of another rate has the device opened anew, and libmpv has none for a moment.
+    @Test func aDeviceThatIsOpenedAnewIsNotLost() throws {
+        let pulse = try Pulse()
+        let kind = OutputConfiguration.Kind.device(driver: "pulse", device: "test")
+        let output = OutputConfiguration(name: "pulse", kind: kind, server: pulse.server)
+        let tones = [Tone(441, frames: 8000 * 4, rate: 8000, channels: 1), Tone(441, frames: 44_100 * 4)]
+        let fixture = try PlayerFixture(isTimed: true, outputs: [output], stopsWithoutDevice: true) { request in
+            .file(tones[request.path == "/b" ? 1 : 0].wav, for: request)
+        }
+        defer { fixture.stop() }
+        fixture.player.load(one, fixture.source("a", duration: tones[0].duration), at: .seconds(1), paused: false)
+        fixture.player.preload(two, fixture.source("b", duration: tones[1].duration))
+        try fixture.wait(for: 20) { $0 == .ended(two, .endOfFile) }
+        #expect(fixture.story == [.started(one), .audible(two), .ended(two, .endOfFile)])
+        for id in [one, two] {
+            let places = fixture.events.compactMap { if case .position(id, let place) = $0 { place } else { nil } }
+            // Nothing is told to have been before what was told to be now.
+            for (place, next) in zip(places, places.dropFirst()) {
+                #expect(next.elapsed + .milliseconds(100) >= place.elapsed, "\(places)")
+            }
+        }
+    }
+
     /// A device that comes, plays, goes and comes back, while the song goes on.
     @Test func devicesAreFoundAndComeBack() throws {
         let pulse = try Pulse()

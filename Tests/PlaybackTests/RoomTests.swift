@@ -140,6 +140,28 @@ struct RoomTests {
         #expect(monotonicMilliseconds() - begin > 3000)
     }
 
+    /// A device that is looked for takes nothing out of the song: that is never further than the time that has passed.
+    @Test func aSongDoesNotRunAheadWhileItsDeviceIsLookedFor() throws {
+        let song = Tone(441, frames: 60 * 8000, rate: 8000, channels: 1).wav
+        let fixture = try PlayerFixture(isTimed: true, outputs: []) { .file(song, for: $0) }
+        defer { fixture.stop() }
+        func places() -> [PlaybackPosition] {
+            fixture.events.compactMap { if case .position(one, let place) = $0 { place } else { nil } }
+        }
+        fixture.player.load(one, fixture.source("a", duration: .seconds(60)), at: .seconds(10), paused: false)
+        try fixture.wait { if case .position(one, let place) = $0 { place.advances } else { false } }
+        let begin = try #require(places().first { $0.advances })
+        let device = OutputConfiguration(name: "away", kind: .device(driver: "alsa", device: "not-there"))
+        fixture.player.putOutput(Outlet(device), at: 0, enabled: true)
+        // Behind the four attempts that come soon.
+        try fixture.wait { if case .position(one, let place) = $0 { place.elapsed > .seconds(16) } else { false } }
+        for place in places() where place.time > begin.time {
+            let passed = Duration.nanoseconds(Int64(place.time - begin.time))
+            #expect(place.elapsed - begin.elapsed < passed + .milliseconds(150), "\(place) \(begin)")
+        }
+        #expect(!fixture.story.contains { if case .failed = $0 { true } else { false } })
+    }
+
     private func withoutDevice() throws -> PlayerFixture {
         let song = Tone(441, frames: 30 * 8000, rate: 8000, channels: 1).wav
         let device = OutputConfiguration(name: "away", kind: .device(driver: "alsa", device: "not-there"))
