@@ -85,8 +85,10 @@ struct FaultMatrixTests {
         }
         let gate = fixture.server.makeGate()
         if place == .seek { line.hold("/a", at: held, gate) }
-        let sources = [("a", 0), ("b", 1)].map {
-            fixture.source($0, size: files[$1].count, stall: .seconds(3), at: line.url)
+        let sources = [("a", 0), ("b", 1)].map { path, index in
+            var source = fixture.source(path, size: files[index].count, stall: .seconds(3), at: line.url)
+            source.serverHealth = { .well }
+            return source
         }
         fixture.player.load(one, sources[0], at: .zero, paused: false)
         fixture.player.preload(two, sources[1])

@@ -8,9 +8,12 @@ enum ServerFault: String, CaseIterable, CustomStringConvertible {
     case status500 = "500"
     case status503 = "503"
     case status429 = "429"
+    case status403 = "403"
+    case status404 = "404"
     case errorJSON = "JSON", errorXML = "XML", errorHTML = "HTML", empty
     case noRanges = "no ranges"
     case refused = "416"
+    case truncated = "416 with a shorter length"
     case longer, shorter
 
     var description: String { rawValue }
@@ -120,6 +123,8 @@ final class FaultyServer: Sendable {
         case .status500: return HTTPTestResponse(status: 500)
         case .status503: return HTTPTestResponse(status: 503, headers: [("Retry-After", "0")])
         case .status429: return HTTPTestResponse(status: 429)
+        case .status403: return HTTPTestResponse(status: 403)
+        case .status404: return HTTPTestResponse(status: 404)
         case .errorJSON:
             return .json(#"{"subsonic-response":{"status":"failed","error":{"code":0,"message":"busy"}}}"#)
         case .errorXML:
@@ -129,6 +134,10 @@ final class FaultyServer: Sendable {
         case .empty: return HTTPTestResponse(headers: [("Content-Type", "audio/wav")])
         case .noRanges: return HTTPTestResponse(headers: [("Content-Type", "audio/wav")], body: bytes)
         case .refused: return HTTPTestResponse(status: 416)
+        case .truncated:
+            // Never the same twice: that would be the truth.
+            let length = max(1, (request.rangeStart ?? 0) / 2 - request.number)
+            return HTTPTestResponse(status: 416, headers: [("Content-Range", "bytes */\(length)")])
         case .longer:
             var answer = whole
             answer.contentLength = bytes.count - (request.rangeStart ?? 0) + 1000

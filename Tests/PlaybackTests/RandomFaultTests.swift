@@ -72,8 +72,13 @@ struct RandomFaultTests {
         if let stall { line.hold("/a", at: stall, gate) }
         let start = chance.below(20_000)
         let begin = Duration.nanoseconds(Int64(start) * 1_000_000_000 / 44_100) + .nanoseconds(1)
-        fixture.player.load(one, fixture.source("a", size: files[0].count, at: line.url), at: begin, paused: false)
-        fixture.player.preload(two, fixture.source("b", size: files[1].count, at: line.url))
+        let sources = ["a", "b"].enumerated().map { index, path in
+            var source = fixture.source(path, size: files[index].count, at: line.url)
+            source.serverHealth = { .well }
+            return source
+        }
+        fixture.player.load(one, sources[0], at: begin, paused: false)
+        fixture.player.preload(two, sources[1])
         var target: Int?
         if stall != nil {
             try fixture.wait { if case .starving(one, _) = $0 { true } else { false } }
