@@ -52,8 +52,13 @@ extension LibrarySync {
 
     /// Whether everything is to be fetched for its age.
     private var isFullPassDue: Bool {
-        let age = environment.wallClock() &- memory.lastFull
-        if age < 0 || age >= configuration.fullInterval.components.seconds { return true }
+        let now = environment.wallClock()
+        // Nothing is old by a clock that nobody has set yet: it would all be fetched at each start, and once more afterwards.
+        guard MachineClock.isSet(now) else { return false }
+        let age = now &- memory.lastFull
+        let interval = configuration.fullInterval.components.seconds
+        // Such a machine may go on some hours before its end; years ahead is a time that was wrong.
+        if age < -interval || age >= interval { return true }
         return memory.isUnverified && age >= configuration.verifyInterval.components.seconds
     }
 

@@ -361,6 +361,30 @@ struct LibrarySyncTests {
         #expect(ids(second.published.last).count == 29)
     }
 
+    /// A machine without a clock of its own starts in 1970, or where it was switched off: nothing is old by that.
+    @Test(arguments: [
+        (1000, false), (1_700_000_000 - 7200, false), (1_700_000_000 + 90_000, true), (1_600_000_000, true),
+    ])
+    func whatIsNewIsNotFetchedAnewByAClockThatIsNotSet(wall: Int64, isDue: Bool) async throws {
+        let folder = Folder()
+        let server = ScriptedServer(.init(songs: 30))
+        let first = await run(server, in: folder)
+        server.forgetCalls()
+        _ = await SyncWitness.run(
+            server,
+            LibrarySyncConfiguration(serverID: "id", serverName: "test", directory: folder.path),
+            stored: first.published.last,
+            request: false,
+            environment: { witness in
+                var environment = witness.environment
+                environment.wallClock = { wall }
+                return environment
+            }
+        )
+        // One more finds out what the server can do.
+        #expect((server.calls.filter { $0.hasPrefix("search3") }.count > 1) == isDue)
+    }
+
     @Test func aLibraryThatIsKnownToBeEmptyIsBelievedAtOnce() async throws {
         let folder = Folder()
         let server = ScriptedServer(.init(songs: 30))
