@@ -1,9 +1,9 @@
 /// The calls that tell a server what is listened to, and that ask it what could be.
 extension SubsonicCalling {
     /// Tells of plays that count. Several servers look at the first one only.
-    public func scrobble(_ plays: [(songID: String, time: Int64)]) async throws(SubsonicError) {
+    public func scrobble(_ plays: [(songID: String, time: Int64?)]) async throws(SubsonicError) {
         let ids = plays.map { ("id", $0.songID) }
-        let times = plays.map { ("time", String($0.time)) }
+        let times = plays.compactMap { play in play.time.map { ("time", String($0)) } }
         _ = try await call("scrobble", ids + times + [("submission", "true")])
     }
 

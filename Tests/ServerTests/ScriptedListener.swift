@@ -126,7 +126,9 @@ extension ScriptedListener.State {
                 nowPlaying += ids
                 return ok("")
             }
-            for (id, time) in zip(ids, all("time")) { plays.append(.init(songID: id, time: Int64(time) ?? -1)) }
+            // As servers do with a play that does not say when.
+            let times = all("time").isEmpty ? ids.map { _ in "0" } : all("time")
+            for (id, time) in zip(ids, times) { plays.append(.init(songID: id, time: Int64(time) ?? -1)) }
             return ok("")
         case "getSong":
             let id = one("id") ?? ""

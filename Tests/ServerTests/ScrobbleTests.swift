@@ -1,5 +1,6 @@
 import Glibc
 import Library
+import Logging
 import QueueEngine
 import SubsonicKit
 import Support
@@ -223,6 +224,50 @@ import Testing
         server.plays(29, from: 31)
         #expect(await server.settle())
         #expect(remote.plays.count == 1)
+    }
+
+    // MARK: Clocks
+
+    /// A machine without a clock of its own plays offline in 1970, then learns the time.
+    @Test func aPlayOfBeforeTheClockWasSetIsToldByTheRightOne() {
+        let (booted, set): (Int64, Int64) = (0, 1_800_000_000_000)
+        // It began ten seconds after the start.
+        let play = Scrobbler.Waiting(id: 1, songID: "a", time: booted + 10_000, isKept: true, lead: booted)
+        #expect(play.knownTime == nil)
+        #expect(play.corrected(lead: booted).knownTime == nil)
+        #expect(play.corrected(lead: set).knownTime == set + 10_000)
+        // A clock that was set by a little has not been wrong.
+        let later = Scrobbler.Waiting(id: 2, songID: "a", time: set, isKept: true, lead: set)
+        #expect(later.corrected(lead: set + 5000) == later)
+        let saved = Scrobbler.Waiting(id: 3, songID: "a", time: booted + 10_000, isKept: true)
+        #expect(saved.corrected(lead: set) == saved)
+    }
+
+    /// The run that knew by how much it was wrong has ended: the server's clock is better than 1970.
+    @Test func aPlayWhoseTimeNobodyKnowsIsToldWithoutOne() async throws {
+        let remote = ScriptedListener(.navidrome)
+        let folder = try #require(TemporaryFolder())
+        let store = try Store(path: folder.path("store.sqlite"), log: .silent)
+        defer { store.close() }
+        let id = try await store.identify([ServerAddress(name: "test", url: "http://test")])[0]
+        let courier = ScrobbleCourier(remote, id: id, store: store, log: .silent)
+        let plays = [("a", 10_000), ("b", 1_800_000_000_000), ("c", 1_800_000_060_000)].enumerated().map {
+            number,
+            play in
+            Scrobbler.Waiting(id: Int64(number + 1), songID: play.0, time: play.1, isKept: true)
+        }
+        guard case .arrived(1) = await courier.submit(plays, uncertain: 0),
+            case .arrived(2) = await courier.submit(Array(plays.dropFirst()), uncertain: 0)
+        else {
+            Issue.record("other plays were sent together: \(remote.plays)")
+            return
+        }
+        #expect(
+            remote.plays == [
+                .init(songID: "a", time: 0), .init(songID: "b", time: 1_800_000_000_000),
+                .init(songID: "c", time: 1_800_000_060_000),
+            ]
+        )
     }
 
     // MARK: Anything

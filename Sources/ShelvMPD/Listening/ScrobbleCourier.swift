@@ -89,11 +89,13 @@ actor ScrobbleCourier {
                 let arrived = try await arrived(plays.prefix(uncertain))
                 if arrived > 0 { return .arrived(arrived) }
             }
-            let part = plays.prefix(Self.takesSeveral(abilities) ? plays.count : 1)
+            // One whose time nobody knows, of an earlier run, goes alone: the server takes it for one of just now.
+            let known = plays.prefix { $0.knownTime != nil }
+            let part = plays.prefix(Self.takesSeveral(abilities) ? max(1, known.count) : 1)
             guard let last = part.last else { return .arrived(0) }
             try await keepAttempt(last.id)
             sentThrough = last.id
-            try await server.scrobble(part.map { (songID: $0.songID, time: $0.time) })
+            try await server.scrobble(part.map { (songID: $0.songID, time: $0.knownTime) })
             return .arrived(part.count)
         } catch let error as SubsonicError {
             if error.isBeforeSending { return .failed(error, sentThrough: nil) }

@@ -1,3 +1,4 @@
+import Library
 import Logging
 import SubsonicKit
 
@@ -10,9 +11,22 @@ final class Scrobbler {
         let id: Int64
         let songID: String
         /// When it began, Unix time in milliseconds.
-        let time: Int64
+        var time: Int64
         /// Whether the store has it: before that, it must not be sent.
         var isKept: Bool
+        /// By how much the wall clock was ahead of the one that nobody sets, in milliseconds; nil for a play of an earlier run.
+        var lead: Int64?
+
+        /// The time, unless nobody had told the machine the time of day.
+        var knownTime: Int64? { MachineClock.isSet(time / 1000) ? time : nil }
+
+        /// The same with the time by a clock that has been set since.
+        func corrected(lead: Int64) -> Waiting {
+            guard knownTime == nil, let former = self.lead else { return self }
+            var play = self
+            play.time += lead - former
+            return play
+        }
     }
 
     let log: Log
@@ -21,6 +35,7 @@ final class Scrobbler {
     /// The server that is told. What waits for it is seen in its library's numbers from then on.
     weak var home: MusicServer? { didSet { showWaiting() } }
     private let journal: JournalWriter
+    private let clock: PlayTracker.Clock
     private(set) var waiting: [Waiting]
     /// Plays up to this one may have been sent without an answer.
     private var uncertainThrough: Int64
@@ -38,7 +53,14 @@ final class Scrobbler {
     /// A play that is refused so often is given up, so that those behind it are not lost.
     private static let mostRefusals = 5
 
-    init(_ saved: SavedScrobbles, _ journal: JournalWriter, isEnabled: Bool = true, log: Log = .silent) {
+    init(
+        _ saved: SavedScrobbles,
+        _ journal: JournalWriter,
+        isEnabled: Bool = true,
+        clock: PlayTracker.Clock = .init(),
+        log: Log = .silent
+    ) {
+        self.clock = clock
         self.isEnabled = isEnabled
         self.journal = journal
         self.log = log
@@ -81,10 +103,13 @@ final class Scrobbler {
             // If it cannot be kept, it is sent all the same.
             whenKept: { _ in reference?.post { $0.scrobbler?.keptAll() } }
         )
-        waiting.append(Waiting(id: entry.id, songID: songID, time: time, isKept: false))
+        waiting.append(Waiting(id: entry.id, songID: songID, time: time, isKept: false, lead: lead))
         // Those before it may be told at once.
         pace.soon()
     }
+
+    /// By how much the wall clock is ahead of the one that nobody sets.
+    private var lead: Int64 { clock.wall() - clock.running() }
 
     /// The store has what it was given so far, as it takes everything in order; what comes later says so itself.
     private func keptAll() {
@@ -122,7 +147,8 @@ final class Scrobbler {
         let ready = waiting.prefix(Self.batch).prefix { $0.isKept }
         guard !ready.isEmpty, pace.isTime() else { return }
         pace.began()
-        perform(.submit(Array(ready), uncertain: ready.count { $0.id <= uncertainThrough }))
+        let lead = lead
+        perform(.submit(ready.map { $0.corrected(lead: lead) }, uncertain: ready.count { $0.id <= uncertainThrough }))
     }
 
     /// The server was told what can be heard, or could not be.
