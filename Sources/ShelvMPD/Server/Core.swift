@@ -70,4 +70,12 @@ actor Core: EventLoopOwner {
             server.turnEnded()
         }
     }
+
+    /// The server has the core, and the core has it: without this both would stay for ever, with workers and descriptors.
+    nonisolated func loopEnded() {
+        assumeIsolated { core in
+            core.server?.letGo()
+            core.server = nil
+        }
+    }
 }

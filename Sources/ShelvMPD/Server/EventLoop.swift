@@ -12,6 +12,8 @@ protocol EventLoopOwner: AnyObject, Sendable {
     func loopReady(_ descriptor: CInt, _ events: UInt32)
     /// All events and all posted work of this turn are done.
     func loopTurnEnded()
+    /// The loop is over: nothing more is told, and nothing that is posted is carried out.
+    func loopEnded()
 }
 
 /// One thread that waits in epoll for all client sockets, and runs the core actor's jobs between the events.
@@ -185,7 +187,9 @@ final class EventLoop: SerialExecutor {
             }
             first = handled < ready ? (first + handled) % ready : 0
             owner.loopTurnEnded()
-            if isStopped { return letGo() }
+            guard isStopped else { continue }
+            letGo()
+            return owner.loopEnded()
         }
     }
 }

@@ -163,11 +163,16 @@ final class Server {
         for partition in partitions { endSounding(in: partition) }
         for music in musicServers { music.playQueue?.finish() }
         for partition in partitions { partition.saver?.finish() }
-        closeDoors()
         for connection in connections.values { _ = connection.flush() }
-        for connection in Array(connections.values) { close(connection) }
-        workers.shutdown()
+        letGo()
         for music in musicServers { music.covers?.shutdown() }
         for partition in partitions { partition.player.shutdown() }
+    }
+
+    /// Gives back sockets and threads, and saves nothing: all that is left to do once the loop has ended, in order or not.
+    func letGo() {
+        closeDoors()
+        for connection in Array(connections.values) { close(connection) }
+        workers.shutdown()
     }
 }
