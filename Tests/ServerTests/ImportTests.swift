@@ -23,6 +23,8 @@ import Testing
             song("Béta/Únique/07 Seven.mp3", "Béta", "Únique", "Seven", "7", 70),
             song("x/Gamma/Live/03.ogg", "Gamma", "Live", "Three", "3", 30),
             song("y/Gamma/Live/03.ogg", "Gamma", "Live", "Three", "3", 40),
+            song("Epsilon/Hits/CD 1/07 - Eight.flac", "Epsilon", "Hits", "Eight", "7", 50),
+            song("Zeta/CD 2/07 - Eight.flac", "Zeta", "CD 2", "Eight", "7", 50),
         ])
         let table: [(OldSong, String?, SongMatcher.Way?)] = [
             (song("Alpha/First/01 - One.flac"), "Alpha/First/01 - One.flac", .path),
@@ -36,6 +38,15 @@ import Testing
             (song("Gamma/Live/03.ogg"), nil, nil),
             (song("z/03.ogg", "Gamma", "Live", "Three", "3", 41), "y/Gamma/Live/03.ogg", .tags),
             (song("nothing.flac"), nil, nil),
+            // Tags that say something else are believed more than the end of a path.
+            (song("Nobody/First/01 - One.flac", "Nobody", "First", "A wholly other song", "1"), nil, nil),
+            (song("Nobody/First/01 - One.flac", "Nobody", "First", "One", "1"), nil, nil),
+            (song("Alpha/First/01 - One.flac", "Alpha", "First", "Une", "1"), "Alpha/First/01 - One.flac", .path),
+            (song("07 Seven.opus", "Delta"), nil, nil),
+            (song("p/First/01 - One.mp3", "The ALPHA", "", "One (live)"), "Alpha/First/01 - One.flac", .tail),
+            (song("p/First/01 - One.mp3", "?", "", "?"), "Alpha/First/01 - One.flac", .tail),
+            // Folders of one disc are called alike everywhere.
+            (song("p/CD 1/07 - Eight.mp3"), nil, nil),
         ]
         for (old, uri, way) in table {
             let match = matcher.match(old)

@@ -34,7 +34,8 @@ struct SongMatcher {
     /// The song that is surely meant, or nil: where several could be, none is taken.
     func match(_ old: OldSong) -> Match? {
         if let index = paths[old.uri] { return Match(uri: songs[index].uri, way: .path) }
-        let alike = names[Self.fileName(old.uri)] ?? []
+        // What is called alike but is another song by its tags is not meant.
+        let alike = (names[Self.fileName(old.uri)] ?? []).filter { !Self.contradict(old, songs[$0]) }
         if let index = best(of: alike, for: old.uri) { return Match(uri: songs[index].uri, way: .tail) }
         for key in Self.tagKeys(old) {
             if let index = only(tags[key] ?? [], old) { return Match(uri: songs[index].uri, way: .tags) }
@@ -50,13 +51,40 @@ struct SongMatcher {
         return nil
     }
 
-    /// The candidate whose last folders are the same for the longest stretch, at least one; nil for a draw.
+    /// Whether tags that both have name different songs: neither title, or no artist, is part of the other.
+    private static func contradict(_ a: OldSong, _ b: OldSong) -> Bool {
+        let titles = (letters(a.title), letters(b.title))
+        if !isAlike(titles.0, titles.1) { return true }
+        let (left, right) = (artists(a).map(letters), artists(b).map(letters))
+        if left.isEmpty || right.isEmpty { return false }
+        return !left.contains { one in right.contains { isAlike(one, $0) } }
+    }
+
+    /// Whether one is part of the other; what says nothing is part of all.
+    private static func isAlike(_ a: String, _ b: String) -> Bool {
+        a.isEmpty || b.isEmpty || a.contains(b) || b.contains(a)
+    }
+
+    /// Without blanks and signs, which taggers write differently.
+    private static func letters(_ text: String) -> String {
+        folded(text).filter { $0.isLetter || $0.isNumber }
+    }
+
+    /// Whether a folder is called as those of one disc are everywhere: `CD 1`, `Disc 2`.
+    private static func isDisc(_ folder: String) -> Bool {
+        let word = folder.prefix(while: \.isLetter)
+        return ["cd", "disc", "disk"].contains(word) && !folder.dropFirst(word.count).contains(where: \.isLetter)
+    }
+
+    /// The candidate whose last folders are the same for the longest stretch, at least one that says something; nil for a
+    /// draw.
     private func best(of candidates: [Int], for uri: String) -> Int? {
         let wanted = Self.folders(uri)
+        let least = wanted.last.map(Self.isDisc) == true ? 2 : 1
         var best: (index: Int, count: Int, isDraw: Bool)?
         for index in candidates {
             let count = zip(wanted.reversed(), Self.folders(songs[index].uri).reversed()).prefix { $0 == $1 }.count
-            guard count > 0, count >= best?.count ?? 1 else { continue }
+            guard count >= best?.count ?? least else { continue }
             best = (index, count, count == best?.count)
         }
         return best.flatMap { $0.isDraw ? nil : $0.index }
