@@ -105,6 +105,23 @@ import Testing
         #expect(tags["Alpha/First/01.flac"]?.seconds == 2.5)
     }
 
+    @Test func aCommandIsOneLine() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        _ = try client.ask("add \"\"")
+        let count = try client.ask("playlistinfo").count
+        var configuration = Configuration()
+        configuration.addresses = [.host("127.0.0.1", port: UInt16(server.port))]
+        let connection = try ServerConnection(configuration)
+        for text in ["a\nclear\nb", "a\r\nclear", "a\u{0}b", String(repeating: "ä", count: 5000)] {
+            #expect(throws: ServerConnectionError.self) {
+                try connection.ask("find Title \(ServerConnection.quoted(text))")
+            }
+        }
+        #expect(try connection.ask("find Title \(ServerConnection.quoted("a\rb\tc"))").isEmpty)
+        #expect(try client.ask("playlistinfo").count == count && count > 1)
+    }
+
     @Test func stickersAreCalledAsHere() {
         let table: [(name: String, value: String, scale: Int, result: String?)] = [
             ("rating", "8", 10, "rating=8"), ("rating", "4", 5, "rating=8"), ("Rating", "0", 10, nil),

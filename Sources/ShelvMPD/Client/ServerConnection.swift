@@ -52,8 +52,24 @@ final class ServerConnection {
         return (key, String(decoding: line[(colon + 1)...].drop { $0 == 0x20 }, as: UTF8.self))
     }
 
+    /// Refuses what the server would take for more than one command, or for none: nothing can stand for a line feed in it.
+    static func check(_ command: String) throws(ServerConnectionError) {
+        let bytes = command.utf8
+        if bytes.contains(where: { $0 == UInt8(ascii: "\n") || $0 == 0 }) {
+            throw ServerConnectionError(
+                "it holds a line feed or a zero byte, which no command can carry",
+                isRefusal: true
+            )
+        }
+        if bytes.count > LineDecoder.maximumLineLength {
+            throw ServerConnectionError("it is longer than a command may be", isRefusal: true)
+        }
+    }
+
     /// Sends a command and gives the lines of its reply, without the `OK`.
+    /// - Throws: `ServerConnectionError`, also for a command that cannot be sent as one line.
     func ask(_ command: String) throws(ServerConnectionError) -> [[UInt8]] {
+        try Self.check(command)
         var rest = Array("\(command)\n".utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
@@ -68,7 +84,10 @@ final class ServerConnection {
             if line == Array("OK".utf8) { return lines }
             if line.starts(with: "ACK ".utf8) {
                 let text = line.firstIndex(of: UInt8(ascii: "}")).map { line[($0 + 1)...].dropFirst() } ?? line[...]
-                throw ServerConnectionError("the server says: \(String(decoding: text, as: UTF8.self))")
+                throw ServerConnectionError(
+                    "the server says: \(String(decoding: text, as: UTF8.self))",
+                    isRefusal: true
+                )
             }
             lines.append(line)
         }
@@ -141,8 +160,13 @@ final class ServerConnection {
 /// Why a server cannot be asked; a sentence without its full stop.
 struct ServerConnectionError: Error, Sendable, Equatable, CustomStringConvertible {
     let description: String
+    /// Whether only this one command is refused, and the connection goes on.
+    let isRefusal: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isRefusal: Bool = false) {
+        self.description = description
+        self.isRefusal = isRefusal
+    }
 }
 
 extension ListenAddress {
