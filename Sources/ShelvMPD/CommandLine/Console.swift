@@ -112,8 +112,19 @@ enum StandardStreams {
         _ = unsafe tcsetattr(0, TCSAFLUSH, &silent)
         let answer = body()
         _ = unsafe tcsetattr(0, TCSAFLUSH, &before)
-        if answer?.utf8.contains(interruptKey) == true { raise(SIGINT) }
+        if answer?.utf8.contains(interruptKey) == true { interrupt() }
         return answer
+    }
+
+    /// Ends the program as the key does elsewhere. Threads of the pool hold signals back, so a mere `raise` would wait for ever;
+    /// and where the signal is ignored, the answer must not be taken for one.
+    private static func interrupt() -> Never {
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe sigaddset(&mask, SIGINT)
+        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+        raise(SIGINT)
+        exit(128 + SIGINT)
     }
 
     /// Ctrl-C.

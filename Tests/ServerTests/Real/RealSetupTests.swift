@@ -57,6 +57,25 @@ import Testing
         #expect(test.end == .exited(0) && test.output.contains("the server knows no tokens"), "\(test)")
     }
 
+    @Test(.enabled(if: RealPeer.ncmpcpp.isWanted), arguments: ["", "half of it"])
+    func theKeyThatInterruptsEndsTheQuestion(typed: String) throws {
+        let server = try #require(SharedServer.supysonic)
+        let folder = try #require(TemporaryFolder())
+        let words = "setup --url \(server.url) --user demo --name home"
+        let script = folder.write(
+            "run.sh",
+            "HOME=\(folder.path) XDG_CONFIG_HOME= \(RealInstance.program) \(words); echo \"status $?\"; stty -a; sleep 60\n"
+        )
+        let terminal = try #require(Terminal(["sh", script], columns: 160, lines: 50))
+        defer { terminal.stop() }
+        try terminal.await("Password:")
+        terminal.type(typed)
+        terminal.press("C-c")
+        // As if the key had ended it at any other question, and the terminal is as it was.
+        try terminal.await("status 130", "isig icanon", " echo ")
+        #expect(!terminal.screen.contains { $0.contains("FAIL") || $0.contains("again") })
+    }
+
     @Test(.enabled(if: RealPeer.mpd.isWanted)) func theDoctorKnowsWhatRuns() throws {
         let instance = try RealInstance(SharedServer.supysonic)
         let words = ["doctor", "--config", instance.configuration]
