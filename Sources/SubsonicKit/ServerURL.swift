@@ -56,6 +56,12 @@ public struct ServerURL: Sendable, Hashable, CustomStringConvertible {
         base = "\(chosen)://\(place.text)\(PercentEncoding.encodePath(path))"
     }
 
+    /// Whether passwords that are meant for here may go there: the same host, and never from https to http.
+    public func mayLead(to other: ServerURL) -> Bool {
+        guard let here = HTTPOrigin(base), let there = HTTPOrigin(other.base) else { return false }
+        return here.allowsRedirect(to: there)
+    }
+
     /// The URL of a method, without parameters.
     static func endpoint(_ method: String, at base: String) -> String {
         "\(base)/rest/\(PercentEncoding.encode(method)).view"

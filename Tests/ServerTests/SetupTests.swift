@@ -119,6 +119,30 @@ import Testing
         #expect(!strangers.isEmpty && strangers.allSatisfy { $0.parameter("u") == nil })
     }
 
+    @Test func anotherHostIsUsedOnlyWhereItIsWritten() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let mover = try #require(
+            HTTPTestServer { .redirect(to: "http://localhost:\(server.port)\($0.path)?\($0.query)") }
+        )
+        defer { mover.stop() }
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        let words = [
+            "setup", "--url", mover.url, "--user", "me", "--password-file", folder.write("pw", "sesame\n"), "--yes",
+        ]
+        let silent = ScriptedConsole(hasKeyboard: false)
+        await #expect(throws: CommandFailure.self) { try await silent.run(words, environment) }
+        #expect(silent.written.contains("leads to http://localhost:\(server.port), another host"), "\(silent.written)")
+        // Who is asked writes the other address, or another one.
+        let asked = ScriptedConsole(["localhost:\(server.port)", ""])
+        #expect(try await asked.run(words + ["--name", "home"], environment) == .success)
+        let written = Self.text(folder.path(".config/shelvmpd/shelvmpd.conf"))
+        #expect(written.contains("\"http://localhost:\(server.port)\""))
+        #expect(mover.requests.allSatisfy { $0.parameter("u") == nil })
+        #expect(server.requests.contains { $0.parameter("u") == "me" })
+    }
+
     @Test func whatFailsSaysWhatToDo() async throws {
         let server = try Self.server()
         defer { server.stop() }

@@ -9,18 +9,23 @@ struct AddressSearch {
         /// Where a Subsonic server answers.
         var url: ServerURL
         /// What was tried for it.
-        var asked: String
+        var asked: ServerURL
+
+        /// Whether it is where it was looked for, or below the same host: a password may go there.
+        var isThere: Bool { asked.mayLead(to: url) }
     }
 
-    /// The best address with a server, else nil.
+    /// The best address with a server, else nil. One that only leads to another host comes last.
     ///
     /// All are asked at once, so that firewalls that answer nothing cost their patience once; then, where something else
     /// answers, its usual folders.
     func search(_ guess: AddressGuess) async -> Found? {
         let first = await ask(guess.addresses)
-        if let found = first.compactMap(\.found).first { return found }
+        let found = first.compactMap(\.found)
+        if let best = found.first(where: \.isThere) ?? found.first { return best }
         let folders = first.filter(\.answers).flatMap { place in AddressGuess.paths.map { place.address + $0 } }
-        return await ask(Array(folders.prefix(40))).compactMap(\.found).first
+        let below = await ask(Array(folders.prefix(40))).compactMap(\.found)
+        return below.first(where: \.isThere) ?? below.first
     }
 
     private struct Place: Sendable {
@@ -41,7 +46,7 @@ struct AddressSearch {
                 places[index] = place
                 open.remove(index)
                 // Nothing better can come any more.
-                if let best = places.indices.first(where: { open.contains($0) || places[$0].found != nil }),
+                if let best = places.indices.first(where: { open.contains($0) || places[$0].found?.isThere == true }),
                     !open.contains(best)
                 {
                     group.cancelAll()
@@ -63,7 +68,7 @@ struct AddressSearch {
             )
         else { return place }
         place.answers = true
-        if answer.server != nil { place.found = Found(url: answer.url ?? url, asked: address) }
+        if answer.server != nil { place.found = Found(url: answer.url ?? url, asked: url) }
         return place
     }
 }

@@ -141,6 +141,16 @@ struct ServerDialogue {
             console.write("It is at \(found.url)\n")
             return true
         }
+        guard found.isThere else {
+            let kind =
+                found.url.base.hasPrefix("http:") && found.asked.base.hasPrefix("https:")
+                ? "which is not encrypted" : "another host"
+            console.write(
+                "\(found.asked) leads to \(found.url), \(kind), where passwords do not follow; "
+                    + "write \(found.url) if you trust it\n"
+            )
+            return false
+        }
         console.write("There is one at \(found.url)\n")
         // Who wrote https means it.
         let isLess = text.lowercased().hasPrefix("https:") && found.url.base.hasPrefix("http:")

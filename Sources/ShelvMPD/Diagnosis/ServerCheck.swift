@@ -73,7 +73,7 @@ struct ServerCheck {
         checkClock(answer.head)
         if let place = answer.url, place.base != url.base {
             report.add(.notice("\(url) leads to \(place)", "Write url \"\(place)\" to spare the detour"))
-            if !url.isSameHost(as: place) {
+            if !url.mayLead(to: place) {
                 tell(
                     .bad(
                         "That is another host, where passwords do not follow",
@@ -254,18 +254,5 @@ struct ServerCheck {
         }
         guard let album = try await client.albumList2(type: .newest, size: 1).first else { return nil }
         return try await client.album(id: album.id)?.songs.first
-    }
-}
-
-extension ServerURL {
-    /// Whether requests may be sent on from here to there.
-    fileprivate func isSameHost(as other: ServerURL) -> Bool {
-        func host(_ url: ServerURL) -> Substring {
-            url.base.split(separator: "/", maxSplits: 1).last.map {
-                $0.drop { $0 == "/" }.prefix { $0 != "/" && $0 != ":" }
-            }
-                ?? ""
-        }
-        return host(self) == host(other) && (base.hasPrefix("http:") || other.base.hasPrefix("https:"))
     }
 }
