@@ -261,7 +261,8 @@ final class CurlActiveTransfer {
             } else {
                 easy.set(CURLOPT_SSLKEY, connection.clientKey ?? certificate)
             }
-            if let password = connection.clientKeyPassword { easy.set(CURLOPT_KEYPASSWD, password) }
+            // Without one OpenSSL would ask at the terminal for it, and everything would wait.
+            easy.set(CURLOPT_KEYPASSWD, connection.clientKeyPassword ?? "")
         }
         easy.set(CURLOPT_USERAGENT, options.userAgent)
         easy.set(CURLOPT_FOLLOWLOCATION, 0)

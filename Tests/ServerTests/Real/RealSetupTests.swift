@@ -76,6 +76,38 @@ import Testing
         #expect(!terminal.screen.contains { $0.contains("FAIL") || $0.contains("again") })
     }
 
+    @Test(.enabled(if: RealPeer.ncmpcpp.isWanted)) func aKeyWithoutItsPasswordAsksNobody() throws {
+        let server = try #require(SharedServer.supysonic)
+        let port = try #require(server.url.split(separator: ":").last.flatMap { Int($0) })
+        let front = try #require(TLSFront(to: port, wantsClient: true))
+        defer { front.stop() }
+        let folder = try #require(TemporaryFolder())
+        let conf = folder.write(
+            "c.conf",
+            """
+            subsonic_server {
+                url                 "\(front.url)"
+                user                "demo"
+                password            "demo"
+                ca_file             "\(front.file("ca.pem"))"
+                client_certificate  "\(front.file("client.pem"))"
+                client_key          "\(front.file("client.key"))"
+            }
+            """
+        )
+        // At a terminal, where OpenSSL could ask.
+        let script = folder.write(
+            "run.sh",
+            """
+            \(RealInstance.program) server test --config \(conf); echo "status $?"; sleep 60
+            """
+        )
+        let terminal = try #require(Terminal(["sh", script], columns: 160, lines: 50))
+        defer { terminal.stop() }
+        try terminal.await("There is no trusted connection", "the password of the key", "status 1")
+        #expect(!terminal.screen.contains { $0.contains("pass phrase") })
+    }
+
     @Test(.enabled(if: RealPeer.mpd.isWanted)) func theDoctorKnowsWhatRuns() throws {
         let instance = try RealInstance(SharedServer.supysonic)
         let words = ["doctor", "--config", instance.configuration]
