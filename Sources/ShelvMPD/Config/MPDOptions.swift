@@ -41,6 +41,10 @@ enum MPDOptions {
         "libmpv has one volume for all outputs": [
             "mixer_device", "mixer_control", "mixer_index", "scale_volume", "replay_gain_handler",
         ],
+        "the encoders go by bitrate": [
+            "quality", "compression", "oggflac", "oggchaining", "complexity", "signal", "vbr", "packet_loss",
+            "opustags",
+        ],
         "libmpv has no such setting": [
             "tags", "always_on", "always_off", "close_on_pause", "filters", "auto_resample", "auto_channels",
             "auto_format",
