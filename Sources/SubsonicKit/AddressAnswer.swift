@@ -9,6 +9,8 @@ public struct AddressAnswer: Sendable {
     public var url: ServerURL?
     /// What came instead, in a few words; empty for a Subsonic server.
     public var reason = ""
+    /// Whether the refusal is for want of a certificate of ours; nginx says so in a page with status 400.
+    public var wantsCertificate = false
 }
 
 extension HTTPTransport {
@@ -35,6 +37,9 @@ extension HTTPTransport {
         if let base = ServerURL.base(ofAnswer: response.head.effectiveURL, method: "ping") {
             answer.url = try? ServerURL(base)
         }
+        let words = "SSL certificate".utf8
+        answer.wantsCertificate =
+            [400, 495, 496].contains(response.head.status) && response.body.prefix(4096).firstRange(of: words) != nil
         do throws(SubsonicError) {
             answer.server = try SubsonicAnswer.envelope(response).server
         } catch {

@@ -191,6 +191,60 @@ import Testing
         }
     }
 
+    @Test func whatStandsBeforeTheServerIsNamed() async throws {
+        let pages: [(status: Int, body: String, advice: String)] = [
+            (401, "<html>Login</html>", "Authorization: Basic"), (403, "no", "Authorization: Basic"),
+            (407, "", "option proxy"), (503, "busy", "server's log"), (404, "", "Add the server's path"),
+            (400, "<title>400 No required SSL certificate was sent</title>", "client_certificate"),
+        ]
+        let transport = try CurlTransport()
+        func check(_ url: String, proxy: String? = nil, _ advice: String) async throws {
+            var description = SubsonicServer(
+                id: "",
+                name: "home",
+                url: try ServerURL(url),
+                credentials: Credentials(user: "me", password: "sesame")
+            )
+            description.connection.proxy = proxy
+            let terminal = ScriptedConsole()
+            let report = CheckReport(terminal.console.write)
+            #expect(await ServerCheck(server: description, transport: transport, report: report).run() == false)
+            #expect(terminal.written.contains(advice), "\(advice): \(terminal.written)")
+        }
+        for page in pages {
+            let server = try #require(HTTPTestServer { _ in .html(page.body, status: page.status) })
+            defer { server.stop() }
+            try await check(server.url, page.advice)
+        }
+        let deaf = try #require(freePort())
+        try await check("http://music.invalid", proxy: "http://127.0.0.1:\(deaf)", "The proxy does not lead there")
+        try await check("http://music.invalid", proxy: "http://proxy.invalid:1", "The proxy does not lead there")
+        // After a redirect another port has the certificate.
+        let server = try Self.server()
+        defer { server.stop() }
+        let front = try #require(TLSFront(to: server.port))
+        defer { front.stop() }
+        let mover = try #require(HTTPTestServer { .redirect(to: "\(front.url)\($0.path)?\($0.query)") })
+        defer { mover.stop() }
+        try await check(mover.url, "openssl s_client -connect \(front.url.dropFirst(8)) ")
+    }
+
+    @Test func onlyACertificateOrARefusalShowsTLS() {
+        let table: [(message: String, shows: Bool)] = [
+            ("https://h: TLS failed: SSL certificate problem: self-signed certificate", true),
+            ("https://h: TLS failed: SSL: no alternative certificate subject name matches target host name", true),
+            ("https://h: TLS failed: OpenSSL/3: sslv3 alert handshake failure", true),
+            ("https://h: TLS failed: OpenSSL SSL_connect: Connection reset by peer in connection to h:1", false),
+            ("https://h: TLS failed: OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:1", false),
+            ("https://h: TLS failed: OpenSSL/3: wrong version number", false),
+            ("https://h: TLS timed out: SSL connection timeout", false),
+        ]
+        for (message, shows) in table {
+            #expect(TransportError(.tls, message).showsTLS == shows, "\(message)")
+            #expect(!TransportError(.receive, message).showsTLS)
+        }
+    }
+
     @Test func oneAddressOfSeveralIsEnough() async throws {
         let server = try Self.server()
         defer { server.stop() }
@@ -228,6 +282,8 @@ import Testing
             ("h:4533", ["https://h:4533", "http://h:4533"]),
             ("https://u:p%40@h/x?y#z", ["https://h/x", "http://h/x"]),
             ("[::1]:80", ["https://[::1]:80", "http://[::1]:80"]),
+            ("::1", ["https://[::1]", "http://[::1]", "https://[::1]:4533"]),
+            ("http://fe80::1/x", ["http://[fe80::1]/x"]),
         ]
         for (text, first) in table {
             let guess = try #require(AddressGuess(text))

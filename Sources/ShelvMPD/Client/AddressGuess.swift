@@ -36,6 +36,8 @@ struct AddressGuess: Sendable, Equatable {
         while path.hasSuffix("/") { path.removeLast() }
         if path.lowercased().hasSuffix("/rest") { path.removeLast(5) }
         while path.hasSuffix("/") { path.removeLast() }
+        // An IPv6 address that was written without its brackets.
+        if authority.first != "[", authority.count(where: { $0 == ":" }) > 1 { authority = "[\(authority)]" }
         guard !authority.isEmpty, !authority.contains(where: { $0.isWhitespace }) else { return nil }
         let port = Self.port(of: authority)
         let host = port.map { authority.dropLast($0.utf8.count + 1) } ?? authority

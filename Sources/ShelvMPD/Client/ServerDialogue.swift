@@ -120,10 +120,13 @@ struct ServerDialogue {
 
     /// The steps of the likeliest address say why there is no server.
     private func explain(_ guess: AddressGuess, _ settings: ConnectionSettings) async {
-        if let url = guess.addresses.first.flatMap({ try? ServerURL($0) }) {
+        do throws(ServerURL.Problem) {
+            let url = try ServerURL(guess.addresses.first ?? "")
             var server = SubsonicServer(id: "", name: "", url: url, credentials: Credentials(user: "", password: nil))
             server.connection = settings
             _ = await ServerCheck(server: server, transport: transport, report: CheckReport(console.write)).reaches(url)
+        } catch {
+            console.complain("\(error)\n")
         }
         if guess.addresses.count > 2 {
             console.write("         \(guess.addresses.count - 1) other ports and schemes were tried as well\n")

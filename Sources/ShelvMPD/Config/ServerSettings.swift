@@ -239,7 +239,13 @@ extension Settings {
         let rest = text.dropFirst(scheme.count)
         // A query may hold a token.
         guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !rest.contains("?"), !rest.contains("#") else {
-            throw SettingRefusal("without blanks, ? and #", hidesValue: true)
+            let letters = rest.utf8.contains { $0 >= 0x80 }
+            throw SettingRefusal(
+                letters
+                    ? "letters beyond a to z are written xn--… in a host's name (idn2 NAME tells it) and %C3%BC in a path"
+                    : "without blanks, ? and #",
+                hidesValue: true
+            )
         }
         let host = rest.prefix { $0 != "/" }
         guard !host.isEmpty, !host.hasPrefix(":") else { throw SettingRefusal() }

@@ -51,12 +51,12 @@ struct ServerCheck {
 
     /// The answer of a Subsonic server there, or nil when there is none.
     func reaches(_ url: ServerURL) async -> AddressAnswer? {
-        if server.connection.proxy?.isEmpty ?? true { NameLookup.tell(url, report) }
+        if !server.hasProxy { NameLookup.tell(url, report) }
         let answer: AddressAnswer
         do throws(TransportError) {
             answer = try await transport.whoAnswers(at: url, server.connection)
         } catch {
-            var line = ServerAdvice.line(error, at: url)
+            var line = ServerAdvice.line(error, at: url, hasProxy: server.hasProxy)
             if error.mayWantOtherScheme(at: url.base), let advice = await adviceToTryOtherScheme(than: url) {
                 line.advice = advice
             }
@@ -64,7 +64,7 @@ struct ServerCheck {
             return nil
         }
         let peer = answer.head.peer.isEmpty ? "" : " at \(answer.head.peer)"
-        report.add(.good(server.connection.proxy?.isEmpty ?? true ? "Connected\(peer)" : "Connected through a proxy"))
+        report.add(.good(!server.hasProxy ? "Connected\(peer)" : "Connected through a proxy"))
         let isProtected = (answer.url ?? url).base.hasPrefix("https:")
         if isProtected { report.add(.good("TLS works, and the certificate is trusted")) }
         if !isProtected, !answer.head.isLoopback {
@@ -84,10 +84,14 @@ struct ServerCheck {
             }
         }
         guard answer.server != nil else {
+            var advice = ServerAdvice.advice(answer)
             // Some doors for TLS answer plain requests, to say so.
-            let other = isProtected ? nil : await adviceToTryOtherScheme(than: answer.url ?? url)
+            if advice == nil, !isProtected { advice = await adviceToTryOtherScheme(than: answer.url ?? url) }
             tell(
-                .bad("No Subsonic server answers at \(answer.url ?? url): \(answer.reason)", other ?? ServerAdvice.path)
+                .bad(
+                    "No Subsonic server answers at \(answer.url ?? url): \(answer.reason)",
+                    advice ?? ServerAdvice.path
+                )
             )
             return nil
         }
@@ -106,8 +110,7 @@ struct ServerCheck {
             return answer.server == nil ? nil : "Write url \"\(other)\": a Subsonic server answers there"
         } catch {
             // It speaks TLS; whether we trust it is another matter.
-            let speaksTLS = error.step == .tls && !error.mayWantOtherScheme(at: other.base)
-            return speaksTLS ? "Write url \"\(other)\": that port speaks TLS" : nil
+            return error.showsTLS ? "Write url \"\(other)\": that port speaks TLS" : nil
         }
     }
 
