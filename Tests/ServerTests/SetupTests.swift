@@ -91,6 +91,20 @@ import Testing
         let words = ["setup", "--replace", "--yes", "--url", server.url, "--user", "me", "--password-file", secret]
         #expect(try await ScriptedConsole(hasKeyboard: false).run(words, environment) == .success)
         #expect(Self.text(path + ".old") == before && Self.text(path).contains(secret))
+        // Again: the first one is kept, too.
+        let second = Self.text(path)
+        #expect(try await ScriptedConsole(hasKeyboard: false).run(words, environment) == .success)
+        #expect(Self.text(path + ".old") == before && Self.text(path + ".old.2") == second)
+        // Whoever is on the machine can see the words of a running command.
+        let open = server.url.replacing("http://", with: "http://me:sesame@")
+        for words in [["setup", "--replace", "--yes"], ["server", "add", "x"]] {
+            let terminal = ScriptedConsole(hasKeyboard: false)
+            await #expect(throws: CommandFailure.self, "\(words)") {
+                try await terminal.run(words + ["--url", open], environment)
+            }
+            #expect(!terminal.written.contains("sesame"))
+        }
+        #expect(Self.text(path) == second)
     }
 
     @Test func aHostNameIsEnoughAndFoldersAreFound() async throws {
@@ -448,5 +462,79 @@ import Testing
             }
         }
         #expect(Self.text(real) == rest)
+    }
+
+    @Test func serversThatAreAddedAtOnceAreAllThere() async throws {
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        let path = folder.write("c.conf", Self.file)
+        let names = (1...8).map { "new\($0)" }
+        try await withThrowingTaskGroup(of: ShelvMPD.ExitStatus.self) { group in
+            for name in names {
+                group.addTask {
+                    let words = ["server", "add", name, "--url", "http://127.0.0.1:5", "--user", "me"]
+                    return try await ScriptedConsole(["secret of \(name)"]).run(
+                        words + ["--no-test", "--config", path],
+                        environment
+                    )
+                }
+            }
+            for try await status in group { #expect(status == .success) }
+        }
+        let servers = try ConfigurationReader.load(path, environment: environment).configuration.servers
+        #expect(servers.map(\.name).sorted() == (names + ["one", "two"]).sorted())
+        for server in servers where names.contains(server.name) {
+            #expect(try server.password?.read().revealed == "secret of \(server.name)")
+        }
+    }
+
+    @Test func whatIsNotThereMayBeIncluded() async throws {
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        let path = folder.write("c.conf", "include_optional \"nope.conf\"\n" + Self.file)
+        let words = ["server", "edit", "one", "--set", "stall_timeout=20", "--config", path]
+        #expect(try await ScriptedConsole(hasKeyboard: false).run(words, environment) == .success)
+        #expect(Self.text(path).contains("stall_timeout"))
+        _ = folder.write("c.conf", "include \"nope.conf\"\n" + Self.file)
+        await #expect(throws: ConfigurationError.self) {
+            try await ScriptedConsole(hasKeyboard: false).run(words, environment)
+        }
+    }
+
+    @Test func anEditMeansWhatWasWritten() async throws {
+        let folder = try #require(TemporaryFolder())
+        let environment = Environment(["HOME": folder.path])
+        let path = folder.write("c.conf", Self.file)
+        let secret = folder.write("pw", "sesame\n")
+        let here = try #require(Files.realPath("."))
+        let relative = here.split(separator: "/").map { _ in "../" }.joined() + secret.dropFirst()
+        func run(_ words: String...) async throws -> String {
+            let terminal = ScriptedConsole(hasKeyboard: false)
+            let status = try await terminal.run(["server", "edit"] + words + ["--config", path], environment)
+            #expect(status == .success, "\(words)")
+            return terminal.written
+        }
+        // The daemon has another folder.
+        _ = try await run("two", "--password-file", relative)
+        #expect(Self.text(path).contains("password_file \"\(Files.realPath(secret) ?? "")\""))
+        _ = try await run("one", "--api-key-file", relative)
+        #expect(Self.text(path).contains("api_key_file \"\(Files.realPath(secret) ?? "")\""))
+        let before = Self.text(path)
+        #expect(try await run("two", "--unset", "header").contains("Nothing"))
+        for words in [
+            ["two", "--unset", "pasword_file"], ["two", "--password-file", "no/such/file"],
+            // That would be another server, which knows nothing of the songs of this one.
+            ["two", "--name", "three", "--url", "http://127.0.0.1:9"],
+        ] {
+            await #expect(throws: CommandFailure.self, "\(words)") {
+                try await ScriptedConsole(hasKeyboard: false).run(
+                    ["server", "edit"] + words + ["--config", path],
+                    environment
+                )
+            }
+        }
+        #expect(Self.text(path) == before)
+        _ = try await run("two", "--name", "three", "--url", "http://127.0.0.1:2", "--url", "http://127.0.0.1:9")
+        #expect(Self.text(path).contains("\"http://127.0.0.1:9\""))
     }
 }

@@ -33,9 +33,9 @@ enum ServerCommand {
         let name = words.count > 1 ? words[1] : nil
         switch words[0] {
         case "list": return try list(call)
-        case "add": return try await add(call, name)
-        case "edit": return try edit(call, try needed(name, "edit"))
-        case "remove": return try remove(call, try needed(name, "remove"))
+        case "add": return try await ServerEditing(call).add(name)
+        case "edit": return try ServerEditing(call).edit(try needed(name, "edit"))
+        case "remove": return try ServerEditing(call).remove(try needed(name, "remove"))
         case "use": return try use(call, try needed(name, "use"))
         default: return try await test(call, name)
         }
@@ -46,7 +46,9 @@ enum ServerCommand {
         return name
     }
 
-    private static func find(_ name: String, _ configuration: Configuration) throws(CommandFailure)
+    /// The configured server with a name.
+    /// - Throws: `CommandFailure`, with the names that there are.
+    static func find(_ name: String, _ configuration: Configuration) throws(CommandFailure)
         -> ServerConfiguration
     {
         if let server = configuration.servers.first(where: { $0.name == name }) { return server }
@@ -117,142 +119,5 @@ enum ServerCommand {
         _ = try connection.ask("shelv_server use \(ServerConnection.quoted(server.name))")
         call.console.write("\(server.name) is used\n")
         return .success
-    }
-
-    // MARK: Changing
-
-    private static func add(_ call: CommandCall, _ name: String?) async throws -> ExitStatus {
-        guard let path = call.configurationPath else {
-            throw CommandFailure("there is no configuration yet; shelvmpd setup makes one")
-        }
-        let taken = try call.configuration().servers.map(\.name)
-        var call = call
-        if let name { call.invocation.values["--name"] = [name] }
-        let transport = try CurlTransport()
-        defer { transport.shutdown() }
-        guard let answers = try await ServerDialogue(call: call, transport: transport).run(taken: taken) else {
-            call.console.write("Nothing was changed.\n")
-            return .failure
-        }
-        var draft = answers.draft
-        // Tried before a password is written to a file.
-        var editor = try ConfigEditor(path: path)
-        try SecretFile.keep(answers, beside: path, in: &draft, call.console)
-        editor.append(draft)
-        return try save(editor, call, "Added \(answers.name)")
-    }
-
-    private static func edit(_ call: CommandCall, _ name: String) throws -> ExitStatus {
-        let server = try find(name, try call.configuration())
-        guard let line = server.place.line else { throw CommandFailure("the block of \(name) is not found") }
-        var editor = try ConfigEditor(path: server.place.file)
-        var values: [(name: String, values: [String])] = []
-        func note(_ name: String, _ value: String) {
-            if let index = values.firstIndex(where: { $0.name == name }) {
-                values[index].values.append(value)
-            } else {
-                values.append((name, [value]))
-            }
-        }
-        for option in ["--name", "--user", "--password-file", "--password-command", "--password-env", "--api-key-file"]
-        {
-            guard let value = call.invocation[option] else { continue }
-            note(String(option.dropFirst(2)).replacing("-", with: "_"), value)
-        }
-        for url in call.invocation.values["--url"] ?? [] { note("url", try ServerDialogue.plain(url)) }
-        for (name, value) in try FurtherOptions.read(call) { note(name, value) }
-        // What is known about a server is kept under its name, which is that of its host where it has no other.
-        let isNamed = editor.block(at: line)?.options.contains { $0.name == "name" } ?? true
-        if !isNamed, !values.contains(where: { $0.name == "name" }) { note("name", name) }
-        let unset = call.invocation.values["--unset"] ?? []
-        guard !call.invocation.values.keys.allSatisfy({ $0 == "--config" || $0 == "--yes" }) else {
-            throw CommandFailure(
-                "server edit needs something to change: --set OPTION=VALUE, --unset OPTION, --url, --user …"
-            )
-        }
-        for name in unset { editor.set(name, [], inBlockAt: line) }
-        for (name, values) in values {
-            // One way to the secret takes the place of the other, and a password that of a key.
-            for other in Settings.server.map(\.name) where other != name && replaces(name, other) {
-                editor.set(other, [], inBlockAt: line)
-            }
-            editor.set(name, values, inBlockAt: line)
-        }
-        return try save(editor, call, "Changed \(name)")
-    }
-
-    /// Whether an option makes another one meaningless.
-    private static func replaces(_ new: String, _ old: String) -> Bool {
-        func kind(_ name: String) -> String? {
-            if name.hasPrefix("client_key_password") { return "key" }
-            return name.hasPrefix("password") || name.hasPrefix("api_key") ? "account" : nil
-        }
-        return kind(new).map { $0 == kind(old) } ?? false
-    }
-
-    private static func remove(_ call: CommandCall, _ name: String) throws -> ExitStatus {
-        let configuration = try call.configuration()
-        let server = try find(name, configuration)
-        guard configuration.servers.count > 1 else {
-            throw CommandFailure("\(name) is the only server; shelvmpd setup --replace makes a new configuration")
-        }
-        guard let line = server.place.line else { throw CommandFailure("the block of \(name) is not found") }
-        var editor = try ConfigEditor(path: server.place.file)
-        guard let block = editor.block(at: line) else { throw CommandFailure("the block of \(name) is not found") }
-        if !call.invocation.has("--yes") {
-            guard call.console.confirm("Remove \(name), \(server.url)?", proposal: false) == true else {
-                return .failure
-            }
-        }
-        editor.remove(block)
-        return try save(editor, call, "Removed \(name)")
-    }
-
-    /// Writes the file if the whole configuration still makes sense with it, and tells the running server.
-    private static func save(_ editor: ConfigEditor, _ call: CommandCall, _ message: String) throws -> ExitStatus {
-        let path = call.configurationPath ?? editor.path
-        let file = ConfigFile.parse(path) { path throws(SystemError) in
-            path == editor.path ? editor.bytes : try Files.read(path, limit: 4 << 20)
-        }
-        let configuration = try ConfigurationReader.read(file, path: path, environment: call.environment).configuration
-        try Files.replace(editor.path, with: editor.bytes)
-        call.console.write("\(message) in \(editor.path)\n")
-        RunningServer.reload(configuration, call.console)
-        return .success
-    }
-}
-
-/// What the server that runs by a configuration knows of its Subsonic servers.
-enum RunningServer {
-    struct Row: Sendable, Equatable {
-        var name = ""
-        var isActive = false
-        var songs = 0
-    }
-
-    /// Nil when none runs, or it does not say.
-    static func servers(of configuration: Configuration) -> [Row]? {
-        guard let connection = try? ServerConnection(configuration, allowing: .admin),
-            let reply = try? connection.ask("shelv_server list")
-        else { return nil }
-        var rows: [Row] = []
-        for (key, value) in reply.compactMap(ServerConnection.pair) {
-            if key == "server" { rows.append(Row(name: value)) }
-            guard !rows.isEmpty else { continue }
-            if key == "active" { rows[rows.count - 1].isActive = value == "1" }
-            if key == "songs" { rows[rows.count - 1].songs = Int(value) ?? 0 }
-        }
-        return rows
-    }
-
-    /// Lets it read its blocks again; without one there is nobody to tell.
-    static func reload(_ configuration: Configuration, _ console: Console) {
-        guard let connection = try? ServerConnection(configuration, allowing: .admin) else { return }
-        do throws(ServerConnectionError) {
-            _ = try connection.ask("shelv_server reload")
-            console.write("The running server has read it\n")
-        } catch {
-            console.write("The running server has not taken it over (\(error)); start it again\n")
-        }
     }
 }

@@ -107,6 +107,11 @@ struct ServerDialogue {
             console.complain("\"\(given == nil ? text : "--url")\" is no address of a server\n")
             return nil
         }
+        if given != nil, guess.password != nil {
+            throw CommandFailure(
+                "whoever is on this machine can see what stands behind --url, and it holds a password; give it by --password-file"
+            )
+        }
         if !tests { return Place(url: try Self.plain(text), guess: guess) }
         console.write("Looking for a Subsonic server …\n")
         let settings = try connection(extra)
@@ -195,7 +200,7 @@ struct ServerDialogue {
 
     private func account(_ result: inout Answers, _ guess: AddressGuess) throws {
         if let file = invocation["--api-key-file"] {
-            result.draft.set("api_key_file", try absolute(file))
+            result.draft.set("api_key_file", try Self.absolute(file))
             return
         }
         guard let user = invocation["--user"] ?? guess.user ?? console.ask("User (empty for an API key)") else {
@@ -210,7 +215,7 @@ struct ServerDialogue {
         }
         result.draft.set("user", user)
         if let file = invocation["--password-file"] {
-            result.draft.set("password_file", try absolute(file))
+            result.draft.set("password_file", try Self.absolute(file))
         } else if let command = invocation["--password-command"] {
             result.draft.set("password_command", command)
         } else if let variable = invocation["--password-env"] {
@@ -248,7 +253,8 @@ struct ServerDialogue {
         return try ServerURL(text.contains("://") ? address : text).base
     }
 
-    private func absolute(_ path: String) throws(CommandFailure) -> String {
+    /// A file that is there, by a path that means the same for a server with another folder.
+    static func absolute(_ path: String) throws(CommandFailure) -> String {
         if path.hasPrefix("/") || path.hasPrefix("~/") { return path }
         guard let whole = Files.realPath(path) else { throw CommandFailure("there is no file \(path)") }
         return whole

@@ -55,11 +55,13 @@ enum SetupCommand {
             console.write("Nothing was written.\n")
             return .failure
         }
-        try Files.makeDirectory(Files.folder(of: absolute(path)))
+        try Files.makeDirectory(Files.folder(of: Files.absolute(path)))
         var draft = answers.draft
         try SecretFile.keep(answers, beside: path, in: &draft, console)
         if Files.exists(path) {
-            try Files.replace("\(path).old", with: try Files.read(path, limit: 4 << 20))
+            let old = freeName("\(path).old")
+            try Files.replace(old, with: try Files.read(path, limit: 4 << 20))
+            console.write("The old one is kept as \(old)\n")
         }
         try Files.replace(path, with: Array(text(draft).utf8))
         console.write("Wrote \(path)\n\n")
@@ -71,9 +73,15 @@ enum SetupCommand {
         return .success
     }
 
-    /// A relative path from the working directory.
-    private static func absolute(_ path: String) -> String {
-        path.hasPrefix("/") ? path : (Files.realPath(".") ?? "") + "/" + path
+    /// The path, or the first with a number where something is.
+    private static func freeName(_ path: String) -> String {
+        var name = path
+        var number = 2
+        while Files.exists(name) {
+            name = "\(path).\(number)"
+            number += 1
+        }
+        return name
     }
 
     private static func text(_ draft: ServerDraft) -> String {

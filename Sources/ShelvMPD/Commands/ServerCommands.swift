@@ -9,8 +9,8 @@ enum ServerCommands {
             .admin,
             args: 1...2,
             """
-            Shows the configured Subsonic servers (list), shows the library of another one (use NAME), or reads their \
-            blocks in the configuration again (reload); not a command of MPD.
+            Shows the configured Subsonic servers (list), shows the library of another one (use NAME), reads their \
+            blocks in the configuration again (reload), or tells which file that is (file); not a command of MPD.
             """,
             .background(server)
         )
@@ -20,9 +20,13 @@ enum ServerCommands {
         let words = (0..<arguments.count).map { String(decoding: arguments[$0], as: UTF8.self) }
         switch (words[0], words.count) {
         case ("list", 1): return LibraryPlan(cost: 0) { .edit { context, reply in list(context.server, &reply) } }
+        case ("file", 1):
+            return LibraryPlan(cost: 0) {
+                .edit { context, reply in reply.pair("file", untrusted: context.server.configuration.file) }
+            }
         case ("use", 2): return LibraryPlan(cost: 0) { .serverChange(.use(words[1])) }
         case ("reload", 1): return LibraryPlan(cost: 0) { .serverChange(.reload) }
-        default: throw ACK(.argument, "shelv_server knows list, use NAME and reload")
+        default: throw ACK(.argument, "shelv_server knows list, use NAME, reload and file")
         }
     }
 

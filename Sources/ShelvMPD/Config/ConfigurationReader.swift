@@ -23,16 +23,9 @@ struct ConfigurationReader {
 
     /// Reads a file from disk, with all that it includes.
     static func load(_ path: String, environment: Environment) throws(ConfigurationError) -> Result {
-        let file = ConfigFile.parse(path) { path throws(SystemError) in
-            do throws(SystemError) {
-                return try Files.read(path, limit: 4 << 20)
-            } catch {
-                if error.code == ENOENT { return nil }
-                throw error
-            }
-        }
+        let file = ConfigFile.parse(path, reading: contents)
         var result = try read(file, path: path, environment: environment)
-        result.configuration.file = path
+        result.configuration.file = Files.absolute(path)
         let holdsSecret =
             !result.configuration.passwords.isEmpty || result.configuration.servers.contains(where: \.holdsSecret)
         if holdsSecret && Files.isReadableByOthers(path) {
@@ -46,6 +39,16 @@ struct ConfigurationReader {
             }
         }
         return result
+    }
+
+    /// The bytes of a configuration file, or nil where there is none, which is right for some.
+    static func contents(of path: String) throws(SystemError) -> [UInt8]? {
+        do throws(SystemError) {
+            return try Files.read(path, limit: 4 << 20)
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
     }
 
     /// The configuration that a parsed file means.

@@ -43,9 +43,11 @@ struct ConfigurationReload: Sendable, Equatable {
         let differing = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] && !MPDOptions.isUnused($0) }
         var merged = source
         merged.file = file
+        var configuration = try ConfigurationReader.read(file, path: source.path, environment: source.environment)
+            .configuration
+        configuration.file = Files.absolute(source.path)
         return ConfigurationReload(
-            configuration: try ConfigurationReader.read(file, path: source.path, environment: source.environment)
-                .configuration,
+            configuration: configuration,
             source: merged,
             notices: fresh.notices.map(\.description),
             changed: differing.filter { atOnce.contains($0) && $0 != Settings.serverBlock }.sorted(),

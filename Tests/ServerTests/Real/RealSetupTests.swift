@@ -221,6 +221,12 @@ import Testing
         ]
         let added = try Self.run(add + base, home: instance.folder.path)
         #expect(added.end == .exited(0) && added.output.contains("The running server has read it"), "\(added)")
+        // Who runs by another file has not read it.
+        let other = instance.folder.write("other.conf", "include \"\(instance.configuration)\"\n")
+        let elsewhere = ["server", "edit", "home", "--set", "stall_timeout=30", "--config", other]
+        let missed = try Self.run(elsewhere, home: instance.folder.path)
+        #expect(missed.end == .exited(0) && missed.output.contains("runs by another configuration"), "\(missed)")
+        #expect(missed.output.contains(instance.configuration) && !missed.output.contains("has read it"), "\(missed)")
         let use = try Self.run(["server", "use", "second"] + base, home: instance.folder.path)
         #expect(use.end == .exited(0) && use.output == "second is used\n", "\(use)")
         let both = try Self.run(["server", "list"] + base, home: instance.folder.path)
