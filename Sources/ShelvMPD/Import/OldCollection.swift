@@ -2,8 +2,16 @@ import Glibc
 
 /// What an mpd leaves behind: its files, read without an mpd.
 struct OldCollection: Sendable, Equatable {
+    /// What stickers are on.
+    struct Object: Sendable, Hashable {
+        /// `song`, `playlist`, `filter`, or a tag.
+        var type: String
+        /// The song's URI, the playlist's name, the filter, or the tag's value.
+        var name: String
+    }
+
     struct Sticker: Sendable, Equatable {
-        var uri: String
+        var object: Object
         var name: String
         var value: String
     }
@@ -15,7 +23,7 @@ struct OldCollection: Sendable, Equatable {
 
     var stickers: [Sticker] = []
     var playlists: [Playlist] = []
-    var queue: [OldSong] = []
+    var state = OldState()
     /// What the tag cache tells of songs, by URI.
     var tags: [String: OldSong] = [:]
 
@@ -24,13 +32,14 @@ struct OldCollection: Sendable, Equatable {
 
     // MARK: Files
 
-    /// The stickers of songs in mpd's `sticker_file`.
+    /// The stickers in mpd's `sticker_file`.
     static func stickers(in path: String) throws -> [Sticker] {
         let database = try Database(path: path, isReadOnly: true)
-        return try database.rows("SELECT uri, name, value FROM sticker WHERE type = 'song' ORDER BY uri, name")
+        return try database.rows("SELECT type, uri, name, value FROM sticker ORDER BY type, uri, name")
             .compactMap {
-                guard let uri = $0[0].text, let name = $0[1].text, let value = $0[2].words else { return nil }
-                return Sticker(uri: uri, name: name, value: value)
+                guard let type = $0[0].text, let uri = $0[1].text, let name = $0[2].text, let value = $0[3].words
+                else { return nil }
+                return Sticker(object: Object(type: type, name: uri), name: name, value: value)
             }
     }
 
@@ -56,31 +65,6 @@ struct OldCollection: Sendable, Equatable {
         return songs
     }
 
-    /// The queue in mpd's `state_file`.
-    static func queue(_ bytes: [UInt8], folder: String?) -> [OldSong] {
-        var songs: [OldSong] = []
-        var isInside = false
-        var open: OldSong?
-        for line in lines(bytes) {
-            if line == "playlist_begin" { isInside = true }
-            if line == "playlist_end" { break }
-            guard isInside else { continue }
-            if line.hasPrefix("song_begin: ") {
-                open = OldSong(uri: relative(String(line.dropFirst(12)), to: folder))
-            } else if line == "song_end" {
-                if let song = open { songs.append(song) }
-                open = nil
-            } else if open != nil {
-                if let (tag, value) = pair(line) { open?.take(tag, value) }
-            } else if let colon = line.firstIndex(of: ":"), colon != line.startIndex,
-                line[..<colon].utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 })
-            {
-                songs.append(OldSong(uri: relative(String(line[line.index(after: colon)...]), to: folder)))
-            }
-        }
-        return songs
-    }
-
     /// The songs of mpd's `db_file`.
     static func tags(_ bytes: [UInt8]) -> [String: OldSong] {
         var songs: [String: OldSong] = [:]
@@ -102,19 +86,22 @@ struct OldCollection: Sendable, Equatable {
         return songs
     }
 
-    private static func pair(_ line: String) -> (String, String)? {
+    /// `key: value`.
+    static func pair(_ line: String) -> (String, String)? {
         guard let range = line.firstRange(of: ": ") else { return nil }
         return (String(line[..<range.lowerBound]), String(line[range.upperBound...]))
     }
 
-    private static func lines(_ bytes: [UInt8]) -> [String] {
+    /// The lines of a text file, without those that are empty.
+    static func lines(_ bytes: [UInt8]) -> [String] {
         let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
         return bytes.split(separator: UInt8(ascii: "\n")).map { line in
             String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
         }
     }
 
-    private static func relative(_ path: String, to folder: String?) -> String {
+    /// As mpd names it: below `folder`.
+    static func relative(_ path: String, to folder: String?) -> String {
         var path = path
         if let folder, path.hasPrefix(folder + "/") { path.removeFirst(folder.count + 1) }
         if path.hasPrefix("./") { path.removeFirst(2) }

@@ -4,7 +4,10 @@ import Logging
 /// The stored playlist of what is starred: the songs of each server that is shown in the order in which they were, the newest
 /// last. Adding stars, removing takes the star away.
 final class FavoritesPlaylist: VirtualPlaylist {
-    let name = "Favorites"
+    /// What clients call it.
+    static let title = "Favorites"
+
+    let name = title
     private unowned let server: Server
 
     init(of server: Server) { self.server = server }

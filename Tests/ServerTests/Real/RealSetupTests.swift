@@ -184,6 +184,8 @@ import Testing
             db_file "/nowhere"
             """
         )
+        _ = folder.write("playlists/Favorites.m3u", "\(songs[0])\n")
+        _ = folder.write("playlists/Nothing.m3u", "#EXTM3U\n")
         let words = ["import", "--config", instance.configuration, "--from", folder.path("mpd.conf")]
         let dry = try Self.run(words + ["--dry-run"], home: folder.path)
         #expect(dry.end == .exited(0) && dry.output.contains("would be taken over"), "\(dry)")
@@ -193,13 +195,39 @@ import Testing
         #expect(done.end == .exited(0) && done.errors.isEmpty, "\(done)")
         for line in [
             "Stickers: 1 my note, 1 playCount, 1 rating taken over", "Playlist Evening: 3 of 4 songs taken over",
+            "Playlist Favorites: 1 of 1 songs taken over", "Playlist Nothing: it is empty",
             "Queue: 2 of 2 entries taken over", "1 song found by: end of the path", "1 song not found:\n  gone.flac",
         ] { #expect(done.output.contains(line), "\(line): \(done.output)") }
         #expect(try client.ask("sticker get song \"\(songs[0])\" rating") == ["sticker: rating=8", "OK"])
+        #expect(try client.ask("listplaylist Favorites") == ["file: \(songs[0])", "OK"])
         #expect(try client.ask("listplaylist Evening").first == "file: \(songs[2])")
         #expect(try client.ask("playlistinfo").count { $0 == "file: \(songs[1])" } == 2)
         let again = try Self.run(words + ["--dry-run"], home: folder.path)
         #expect(again.output.contains("3 were there already") && again.output.contains("it stays"), "\(again.output)")
+        #expect(again.output.contains("Favorites: 0 of 1 songs would be taken over; 1 were there already"))
+
+        // A name that cannot be used here is told before.
+        let long = String(repeating: "x", count: 245)
+        _ = folder.write("playlists/\(long).m3u", "\(songs[0])\n")
+        let refused = try Self.run(words + ["--dry-run"], home: folder.path)
+        #expect(refused.end == .exited(1) && refused.errors.contains("Playlist \(long): none can be called so here"))
+    }
+
+    @Test(.enabled(if: RealPeer.mpd.isWanted)) func anMPDIsNoPlaceForAnMPD() throws {
+        let folder = try #require(TemporaryFolder())
+        let port = try #require(freePort())
+        let common = "bind_to_address \"127.0.0.1\"\nport \"\(port)\"\n"
+        let music = "music_directory \"\(folder.path)\"\naudio_output {\n    type \"null\"\n    name \"x\"\n}\n"
+        let process = try #require(
+            TestProcess(["mpd", "--no-daemon", "--stderr", folder.write("mpd.conf", common + music)])
+        )
+        defer { process.stop() }
+        #expect(waitUntil { (try? MPDTestClient(port: port)) != nil }, "\(process.errors)")
+        let block = "subsonic_server {\n    url \"http://127.0.0.1:1\"\n    user \"x\"\n    password \"x\"\n}\n"
+        let ours = folder.write("c.conf", common + block)
+        let list = folder.write("list.m3u", "a.flac\n")
+        let result = try Self.run(["import", "--config", ours, "--playlists", list], home: folder.path)
+        #expect(result.end == .exited(1) && result.errors.contains("another server, such as mpd"), "\(result)")
     }
 
     @Test func theRunningServerIsToldOfItsServers() throws {
