@@ -36,7 +36,7 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomDe
 
     /// Text from a server with our secrets taken out, as one line of bearable length: some servers quote the request.
     func scrubbed(_ text: String) -> String {
-        var result = String(text.prefix(500).map { $0.isNewline ? " " : $0 })
+        var result = Redaction.text(String(text.prefix(500).map { $0.isNewline ? " " : $0 }))
         for secret in [password, apiKey].compactMap({ $0 }) where !secret.isEmpty {
             for form in [Hex.encode(secret.utf8), PercentEncoding.encode(secret), secret] {
                 // A secret of few letters is part of ordinary words.

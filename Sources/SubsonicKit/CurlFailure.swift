@@ -11,7 +11,7 @@ enum CurlFailure {
         at origin: HTTPOrigin,
         hasHead: Bool
     ) -> TransportError {
-        let message = easy.message(for: code)
+        let message = Redaction.text(easy.message(for: code))
         let (step, what) =
             code == CURLE_OPERATION_TIMEDOUT
             ? timeout(of: easy, message: message, hasHead: hasHead) : failure(of: code, message: message)

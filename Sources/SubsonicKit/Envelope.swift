@@ -27,9 +27,10 @@ public struct ServerFailure: Error, Sendable, Hashable {
     /// Never empty.
     public var message: String
 
+    /// - Parameter message: as the server says it; what it repeats of our request is left out.
     public init(code: Int, message: String) {
         self.code = code
-        self.message = message
+        self.message = Redaction.text(message)
     }
 }
 

@@ -463,6 +463,11 @@ import Testing
         #expect(!dumped.contains("a: b") && !dumped.contains("u:p"))
         for (line, part) in [
             ("url https://b\nurl https://b", "given already"), ("proxy secret:3128", "it begins with"),
+            ("proxy \"http://me:pa/secret@host:3128\"", "written %2F"),
+            ("proxy \"http://me:secret#x@host\"", "written %2F"), ("proxy \"http://me:secret?x@host\"", "written %2F"),
+            ("proxy \"http://me:secret@host:31280000\"", "host name"),
+            ("proxy \"http://me:secret@host:port\"", "host name"), ("proxy \"http://me:secret@\"", "host name"),
+            ("proxy \"http://me:secret@::1:80\"", "host name"), ("proxy \"http://host/secret\"", "without a path"),
             ("header secret", "NAME: VALUE"), ("header \"Range: secret\"", "sets itself"),
             ("password_env \"secret word\"", "letters, digits"), ("url https://u:secret@b", "options of their own"),
             ("client_key /secret", "needs a client_certificate"),

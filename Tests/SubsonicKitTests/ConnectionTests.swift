@@ -110,6 +110,10 @@ struct ConnectionTests {
         // A proxy that does not connect is a place that cannot be reached.
         let refused = await Self.step(transport, "https://music.invalid/", server.connection)
         #expect(refused?.step == .connect, "\(String(describing: refused))")
+        // libcurl repeats what it cannot read.
+        let unreadable = ConnectionSettings(proxy: "http://me:pa/sesame@host:3128")
+        let misread = await Self.step(transport, "http://music.invalid/", unreadable)
+        #expect(misread != nil && misread?.message.contains("sesame") == false, "\(String(describing: misread))")
         var none = ConnectionSettings(proxy: "")
         none.headers = []
         #expect(await Self.step(transport, proxy.url, none) == nil)

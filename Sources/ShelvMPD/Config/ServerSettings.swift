@@ -226,6 +226,22 @@ extension Settings {
         guard !place.isEmpty, place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw SettingRefusal("without blanks", hidesValue: true)
         }
+        // What libcurl cannot read it repeats, so it must not get it.
+        let at = place.lastIndex(of: "@")
+        if let at, place[..<at].contains(where: { "/?#@".contains($0) }) {
+            throw SettingRefusal(
+                "in a password a / is written %2F, and so are ? (%3F), # (%23) and @ (%40)",
+                hidesValue: true
+            )
+        }
+        var host = place[(at.map { place.index(after: $0) } ?? place.startIndex)...]
+        if host.hasSuffix("/") { host.removeLast() }
+        guard !host.contains(where: { "/?#".contains($0) }) else {
+            throw SettingRefusal("a host with a port, without a path", hidesValue: true)
+        }
+        guard (try? ServerURL("http://\(host)")) != nil else {
+            throw SettingRefusal("a host name with a port from 0 to 65535 comes behind the password", hidesValue: true)
+        }
         return text
     }
 
