@@ -61,7 +61,19 @@ public struct Log: Sendable {
         }
     }
 
-    private static func oneLine(_ message: String) -> String { String(message.map { $0.isNewline ? " " : $0 }) }
+    /// A message as one line without control characters: what a server says must not move a terminal's cursor.
+    static func oneLine(_ message: String) -> String {
+        var line = String.UnicodeScalarView()
+        line.append(
+            contentsOf: message.unicodeScalars.lazy.map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .lineSeparator, .paragraphSeparator: " "
+                default: scalar
+                }
+            }
+        )
+        return String(line)
+    }
 
     /// The local time to the second, with a blank behind it.
     private static func now() -> String {
