@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import Logging
 import Support
 import Synchronization
@@ -36,6 +37,30 @@ import Testing
         store.close()
         store.close()
         #expect(folder.names == ["new"])
+    }
+
+    private func address(_ name: String, _ url: String, _ user: String = "u") -> ServerAddress {
+        ServerAddress(name: name, url: "http://\(url)", user: user)
+    }
+
+    @Test func nobodyElseCanReadTheStore() async throws {
+        let folder = try #require(TemporaryFolder())
+        _ = unsafe chmod(folder.path, 0o755)
+        func modes() -> [mode_t] {
+            ["store", "store-wal", "store-shm"].map { name in
+                var status = stat()
+                return unsafe stat(folder.path(name), &status) == 0 ? status.st_mode & 0o777 : 0
+            }
+        }
+        // A new one, and one that an earlier version has made.
+        for _ in 0..<2 {
+            let store = try Store(path: folder.path("store"), log: .silent)
+            store.keepSetting("volume", "31")
+            _ = try await store.settings()
+            #expect(modes() == [0o600, 0o600, 0o600])
+            store.close()
+            _ = unsafe chmod(folder.path("store"), 0o644)
+        }
     }
 
     @Test func aServerIsKnownAgain() async throws {
