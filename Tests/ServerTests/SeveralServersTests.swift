@@ -20,14 +20,15 @@ struct SeveralServersTests {
             try configure(servers)
         }
 
-        func configure(_ servers: [(name: String, url: String)]) throws {
+        /// - Parameter locked: the server whose password cannot be had.
+        func configure(_ servers: [(name: String, url: String)], locked: String? = nil) throws {
             let blocks = servers.map { server in
                 """
                 subsonic_server {
                     name "\(server.name)"
                     url "\(server.url)"
                     user "u"
-                    password "p"
+                    \(server.name == locked ? "password_file \"/nonexistent/secret\"" : "password \"p\"")
                 }
                 """
             }
@@ -67,6 +68,12 @@ struct SeveralServersTests {
 
         func kill() {
             process?.send(SIGKILL)
+            _ = process?.wait()
+        }
+
+        /// With all that is to be kept.
+        func end() {
+            process?.send(SIGTERM)
             _ = process?.wait()
         }
 
@@ -213,6 +220,44 @@ struct SeveralServersTests {
         #expect(try client.ask("play 2") == ["OK"])
         #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 0.2 } != nil)
         #expect(!program.log.contains("error:"), "\(program.log)")
+    }
+
+    @Test func songsOfAServerWithoutItsPasswordWait() throws {
+        let anna = try #require(SmallMusicServer("Anna"))
+        let bert = try #require(SmallMusicServer("Bert"))
+        defer {
+            anna.stop()
+            bert.stop()
+        }
+        let servers = [("first", anna.url), ("second", bert.url)]
+        let program = try Program(servers)
+        defer { program.stop() }
+        var client = try program.start()
+        try #require(hasSongs(client, "Anna"), "\(program.log)")
+        for command in ["add Anna/Album", "play 1"] { #expect(try client.ask(command) == ["OK"], "\(command)") }
+        #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 1.5 } != nil)
+        for command in ["pause 1", "shelv_server use second"] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        try #require(hasSongs(client, "Bert"), "\(program.log)")
+        program.end()
+        try program.configure(servers, locked: "first")
+        client = try program.start()
+        #expect(try client.ask("play") == ["OK"])
+        let waiting = try client.status { $0["state"] == "pause" }
+        #expect(waiting?["song"] == "1", "\(program.log)")
+        #expect(waiting?["elapsed"].flatMap { Double($0) } ?? 0 > 1.4)
+        let reason = waiting?["error"] ?? ""
+        #expect(reason.contains("first: ") && reason.contains("/nonexistent/secret"), "\(reason)")
+        // Asked again, it waits again.
+        #expect(try client.ask("pause 0") == ["OK"])
+        #expect(try client.status { $0["state"] == "pause" }?["song"] == "1", "\(program.log)")
+        #expect(!program.log.contains("not on the server"), "\(program.log)")
+        try program.configure(servers)
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(program.log)")
+        #expect(try client.ask("pause 0") == ["OK"])
+        #expect(try client.status { $0["elapsed"].flatMap { Double($0) } ?? 0 > 1.7 }?["song"] == "1", "\(program.log)")
+        #expect(try client.value("error", of: "status") == nil)
     }
 
     private func files(_ client: MPDTestClient, _ command: String = "listall") throws -> [String] {

@@ -61,6 +61,7 @@ final class SwitchingServer: Sendable {
             log: .silent,
             source: { song, library in sources.audio(song, library) },
             absentSource: { sources.audio($0) },
+            problem: { sources.problem(of: $0) },
             makePlayer: { id, configuration, _ in players.make(id, configuration, core) }
         )
         let listener = try Listener.tcp(host: "127.0.0.1", port: 0)[0]

@@ -51,6 +51,8 @@ final class Partition {
     var saver: PartitionSaver?
     /// How a song is fetched that the library does not have yet.
     var absentSource: ((SongTable.GoneSong) -> AudioSource?)?
+    /// Why a server that is there cannot be asked at all, as without its password; by its id.
+    var problemOfServer: ((String) -> String?)?
     /// How many songs are fetched that follow the next one, and which ones are.
     var songsAhead = 0
     /// Whether devices that were found in earlier runs keep their places.
@@ -175,8 +177,8 @@ final class Partition {
 
     private func load(_ entry: EntryID, at time: Duration, paused: Bool) {
         let position = time + start(of: entry)
-        give(entry, at: position, paused: paused) { source in
-            plays.begins(entry, key: queue.entry(id: entry)?.key, length: source.duration, at: time)
+        give(entry, at: position, paused: paused) { length in
+            plays.begins(entry, key: queue.entry(id: entry)?.key, length: length, at: time)
         }
     }
 
@@ -192,17 +194,46 @@ final class Partition {
         if let next, loaded != nil { preload(next) }
     }
 
-    private func give(_ entry: EntryID, at position: Duration, paused: Bool, _ note: (AudioSource) -> Void) {
+    private func give(_ entry: EntryID, at position: Duration, paused: Bool, _ note: (Duration?) -> Void) {
         unload()
         guard let source = source(of: entry) else {
+            if let problem = problem(of: entry) {
+                loaded = LoadedSong(
+                    playback: nextPlayback(),
+                    entry: entry,
+                    elapsed: position,
+                    duration: knownDuration(of: entry)
+                )
+                note(loaded?.duration)
+                return wait(at: entry, because: problem)
+            }
             plays.left(isChoice: true)
             fail(entry, "the song is not on the server any more")
             return
         }
         let playback = nextPlayback()
         loaded = LoadedSong(playback: playback, entry: entry, elapsed: position, duration: source.duration)
-        note(source)
+        note(source.duration)
         player.load(playback, source, at: position, paused: paused)
+    }
+
+    /// Why the server of an entry's song cannot be asked; nil where that is not what is wrong.
+    func problem(of entry: EntryID) -> String? {
+        guard let key = queue.entry(id: entry)?.key, let song = songs.names.identity(key) else { return nil }
+        return problemOfServer?(song.serverID)
+    }
+
+    /// Stands still at an entry whose server cannot be asked, as where a server refuses access, until it is asked for again.
+    private func wait(at entry: EntryID, because problem: String) {
+        lose(because: problem)
+        player.stop()
+        log.notice("Cannot play \(nameForMessages(of: entry)): \(problem)")
+        setError(problem, isTransient: false)
+        // Not in the middle of an edit.
+        schedule(.zero) { [id] server in
+            guard let partition = server.partition(id), partition.lost == entry else { return }
+            partition.report { $0.transportFailed(entry) }
+        }
     }
 
     private func preload(_ entry: EntryID?) {

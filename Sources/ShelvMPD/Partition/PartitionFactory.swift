@@ -16,6 +16,7 @@ final class PartitionFactory: Sendable {
     private let makePlayer: MakePlayer
     private let source: @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?
     private let absentSource: @Sendable (SongTable.GoneSong) -> AudioSource?
+    private let problem: @Sendable (String) -> String?
     private let generations = Atomic<UInt64>(0)
 
     /// Starts the player of a partition. Only that of the first one may take its time.
@@ -25,6 +26,7 @@ final class PartitionFactory: Sendable {
     ///   - outputs: nil for those of the configuration.
     ///   - source: how a song of the library is fetched; nil when no server can give it.
     ///   - absentSource: the same for a song that the library does not have yet.
+    ///   - problem: why a server that is there cannot be asked at all.
     init(
         _ configuration: Configuration,
         outputs: [OutputState]? = nil,
@@ -33,6 +35,7 @@ final class PartitionFactory: Sendable {
         log: Log,
         source: @escaping @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?,
         absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?,
+        problem: @escaping @Sendable (String) -> String? = { _ in nil },
         makePlayer: @escaping MakePlayer
     ) {
         present = Mutex(configuration)
@@ -42,6 +45,7 @@ final class PartitionFactory: Sendable {
         self.log = log
         self.source = source
         self.absentSource = absentSource
+        self.problem = problem
         self.makePlayer = makePlayer
     }
 
@@ -80,6 +84,7 @@ final class PartitionFactory: Sendable {
         partition.songsAhead = configuration.songsAhead
         partition.findsDevices = isFirst && configuration.findsDevices
         partition.absentSource = absentSource
+        partition.problemOfServer = problem
         if let store {
             let writer = QueueWriter(store, partition: name, saved: saved)
             partition.saver = PartitionSaver(partition, writer) { core.post($0) }
@@ -136,12 +141,18 @@ extension PartitionFactory {
         cache: AudioCache,
         players: OpenPlayers,
         source: @escaping @Sendable (SongIndex, LibrarySnapshot) -> AudioSource?,
-        absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?
+        absentSource: @escaping @Sendable (SongTable.GoneSong) -> AudioSource?,
+        problem: @escaping @Sendable (String) -> String?
     ) {
-        self.init(configuration, store: store, core: core, log: log, source: source, absentSource: absentSource) {
-            id,
-            playerConfiguration,
-            isFirst in
+        self.init(
+            configuration,
+            store: store,
+            core: core,
+            log: log,
+            source: source,
+            absentSource: absentSource,
+            problem: problem
+        ) { id, playerConfiguration, isFirst in
             let player = try MPVPlayer(playerConfiguration, cache: cache, log: log, startsLater: !isFirst) { event in
                 if event == .closed { players.closed() }
                 core.post { $0.take(event, of: id) }

@@ -110,7 +110,7 @@ extension Partition {
     }
 
     /// The player has nothing any more. What it had is kept here, for whatever the listener asks for next.
-    private func lose(because reason: String) {
+    func lose(because reason: String) {
         loaded?.lose(because: reason)
         preloaded?.isCommitted = false
         if let loaded { plays.isLost(at: loaded.position) }
@@ -136,14 +136,17 @@ extension Partition {
         return max(.zero, end - .milliseconds(Int64(entry.range.start)))
     }
 
-    private func knownDuration(of entry: EntryID) -> Duration? {
+    func knownDuration(of entry: EntryID) -> Duration? {
         queue.entry(id: entry).flatMap(duration).map { .milliseconds($0) }
     }
 
     /// Length of an entry's whole song as the library knows it, in milliseconds.
     func duration(of entry: Entry) -> Int64? {
-        guard case .library(let song)? = songs.song(entry.key) else { return nil }
-        return songs.library.duration(song).map { Int64($0) }
+        switch songs.song(entry.key) {
+        case .library(let song): songs.library.duration(song).map { Int64($0) }
+        case .gone(let song): songs.unseen(song).flatMap { $0.library.duration($0.song) }.map { Int64($0) }
+        case .stream, nil: nil
+        }
     }
 
     /// kbit/s at the moment, 0 while unknown.

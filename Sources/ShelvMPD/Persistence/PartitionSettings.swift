@@ -36,7 +36,7 @@ extension Partition {
             return
         }
         // A song that has gone stays current, stopped: going on to the next one is not what a restart is for.
-        guard source(of: current) != nil else { return }
+        guard source(of: current) != nil || problem(of: current) != nil else { return }
         if let play = saved.play, play.entry == current, let key = queue.entry(id: current)?.key {
             plays.restore(play, key: key)
         }

@@ -68,7 +68,8 @@ enum Launch {
             cache: cache,
             players: players,
             source: { song, library in sources.audio(song, library) },
-            absentSource: { sources.audio($0) }
+            absentSource: { sources.audio($0) },
+            problem: { sources.problem(of: $0) }
         )
         let listeners = passed.isEmpty ? try open(configuration, log) : passed
         let access = AccessRules(configuration)

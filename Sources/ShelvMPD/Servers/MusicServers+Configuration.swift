@@ -21,6 +21,7 @@ extension MusicServers {
         } catch {
             if mustAnswer { throw error }
             problem = "\(error)"
+            sources.setProblem("\(block.name): \(error)", of: id)
             log.error("The server \(block.name) cannot be used: \(error)")
         }
         return try await MusicServerParts.load(
