@@ -67,26 +67,74 @@ import Testing
         let folder = try #require(TemporaryFolder())
         let store = try open(folder)
         defer { store.close() }
-        let a = ServerAddress(name: "a", url: "http://a")
-        let b = ServerAddress(name: "b", url: "http://b")
+        let a = address("a", "a")
+        let b = address("b", "b")
         let first = try await store.identify([a, b])
         // Order does not matter; a new name, or a new address, keeps the identity.
         #expect(try await store.identify([b, a]) == [first[1], first[0]])
-        #expect(try await store.identify([ServerAddress(name: "x", url: "http://a"), b]) == first)
-        #expect(try await store.identify([ServerAddress(name: "x", url: "http://y"), b]) == first)
+        #expect(try await store.identify([address("x", "a"), b]) == first)
+        #expect(try await store.identify([address("x", "y"), b]) == first)
         // Two blocks that have changed names are told by their addresses.
-        #expect(
-            try await store.identify([
-                ServerAddress(name: "b", url: "http://y"), ServerAddress(name: "x", url: "http://b"),
-            ])
-                == first
-        )
-        // A second block for the same address, as for another user, is another server.
-        let twice = try await store.identify([
-            ServerAddress(name: "one", url: "http://t"), ServerAddress(name: "two", url: "http://t"),
-        ])
+        #expect(try await store.identify([address("b", "y"), address("x", "b")]) == first)
+        // A second block for the same address is another server.
+        let twice = try await store.identify([address("one", "t"), address("two", "t")])
         #expect(Set(twice + first).count == 4)
-        #expect(try await store.identify([ServerAddress(name: "two", url: "http://t")]) == [twice[1]])
+        #expect(try await store.identify([address("two", "t")]) == [twice[1]])
+    }
+
+    @Test func anotherAccountIsNeverTakenForAKnownOne() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let alice = try await store.identify([address("home", "a", "alice")])[0]
+        var all: Set<ServerID> = [alice]
+        for other in [("home", "a", "bob"), ("bob", "a", "bob2"), ("home", "b", "bob3"), ("home", "a", "Alice")] {
+            all.insert(try await store.identify([address(other.0, other.1, other.2)])[0])
+        }
+        #expect(all.count == 5)
+        #expect(try await store.identify([address("home", "a", "alice")]) == [alice])
+        // With both accounts, too.
+        let both = try await store.identify([address("home", "a", "bob"), address("second", "a", "alice")])
+        #expect(both[0] != alice && both[1] == alice)
+    }
+
+    @Test func anAPIKeyIsTheAccountOfItsName() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let home = try await store.identify([address("home", "a", "alice")])
+        // A key in place of a password, and back.
+        #expect(try await store.identify([address("home", "a", "")]) == home)
+        #expect(try await store.identify([address("home", "a", "bob")]) != home)
+        #expect(try await store.identify([address("home", "a", "alice")]) == home)
+        // It may be anybody's where the name is another one.
+        let key = try await store.identify([address("key", "k", "")])
+        #expect(try await store.identify([address("other", "k", "")]) != key)
+        #expect(try await store.identify([address("key", "m", "")]) == key)
+    }
+
+    @Test func whatShowedTheFormerAccountShowsTheOneInItsPlace() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let first = try await store.identify([address("a", "a"), address("b", "b")])
+        try await store.keepSettings(["active_server": first[1].text, "mounts": "\(first[0].text) m"])
+        let second = try await store.identify([address("a", "a", "v"), address("b", "b", "v")])
+        let settings = try await store.settings()
+        #expect(settings["active_server"] == second[1].text)
+        #expect(settings["mounts"] == "\(second[0].text) m")
+    }
+
+    @Test func whatAnEarlierVersionKeptIsThePresentAccounts() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let known = try await store.identify([address("a", "a"), address("b", "b")])
+        try await store.write("an old store") { database throws(StoreError) in
+            try database.run("UPDATE server SET user = NULL")
+        }
+        #expect(try await store.identify([address("a", "a", "v"), address("x", "b", "w")]) == known)
+        #expect(try await store.identify([address("a", "a"), address("x", "b", "w")]).first != known[0])
     }
 
     @Test func jobsAreDoneInOrderAndOneFailureTakesNothingElseAlong() async throws {

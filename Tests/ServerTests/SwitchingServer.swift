@@ -99,12 +99,17 @@ final class SwitchingServer: Sendable {
     /// Carries out what clients want of the servers.
     func begin() { task.withLock { $0 = Task { [servers, extras] in await servers.run(extras) } } }
 
-    static func block(_ name: String, _ url: String, password: String = "password \"p\"") -> String {
+    static func block(
+        _ name: String,
+        _ url: String,
+        user: String = "u",
+        password: String = "password \"p\""
+    ) -> String {
         """
         subsonic_server {
             name "\(name)"
             url "\(url)"
-            user "u"
+            user "\(user)"
             \(password)
         }
         """

@@ -164,7 +164,7 @@ struct SwitchingTests {
             SwitchingServer.block("Bert", remotes[1].url).replacing("user \"u\"", with: "user \"other\""),
         ])
         #expect(try client.ask("shelv_server reload") == ["OK"], "\(server.log)")
-        #expect(Self.playlists(client) == ["Other", "b: List"])
+        #expect(waitUntil(milliseconds: 30_000) { Self.playlists(client) == ["Other", "b: List"] }, "\(server.log)")
         let refusal = ["ACK [4@0] {rm} The playlist belongs to u"]
         #expect(
             waitUntil(milliseconds: 30_000) { (try? client.ask("rm \"b: List\"")) == refusal },
@@ -174,6 +174,129 @@ struct SwitchingTests {
         server.configure([SwitchingServer.block("Anna", remotes[0].url)])
         #expect(try client.ask("shelv_server reload") == ["OK"], "\(server.log)")
         #expect(Self.playlists(client) == ["Other"])
+        await server.end()
+    }
+
+    /// Songs of the queue whose server is not shown are their own server's, whatever asks for them by their URIs.
+    @Test func songsOfAServerThatIsNotShownAreReachedByTheirURIs() async throws {
+        let (server, remotes, client) = try await Self.start(["Anna", "Bert"])
+        for command in ["add Anna/Album/1.wav", "add Same/Place/6.wav", "play 0", "shelv_server use Bert"] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        try #require(Self.shows(client, "Bert"), "\(server.log)")
+        let path = "Anna/Album/1.wav"
+        for command in ["albumart", "readpicture"] {
+            #expect(try client.picture(command, path).bytes == Array("picture of Anna 1".utf8), "\(command)")
+        }
+        #expect(try client.ask("readcomments \(path)").contains("TITLE: Anna 1"))
+        #expect(try client.ask("sticker list song \(path)") == ["OK"])
+        for (name, value) in [("rating", "8"), ("like", "2"), ("note", "a b")] {
+            #expect(try client.ask("sticker set song \(path) \(name) \"\(value)\"") == ["OK"], "\(name)")
+            #expect(try client.ask("sticker get song \(path) \(name)") == ["sticker: \(name)=\(value)", "OK"])
+        }
+        #expect(waitUntil { remotes[0].ratings == ["1": "4"] && remotes[0].stars == ["1"] }, "\(server.log)")
+        #expect(try client.ask("sticker inc song \(path) count 2") == ["OK"])
+        #expect(try client.ask("sticker delete song \(path) note") == ["OK"])
+        #expect(try client.ask("sticker list song \(path)").count == 5)
+        for query in [
+            "playlistfind \"(Title == 'Anna 1')\"", "playlistsearch \"(any contains 'anna 1')\"",
+            "playlistfind \"(file == '\(path)')\"", "playlistfind \"(AlbumArtist == 'Anna')\" window 0:1",
+        ] {
+            let files = try client.ask(query).filter { $0.hasPrefix("file: ") }
+            #expect(files == ["file: \(path)"], "\(query)")
+        }
+        #expect(try client.ask("playlistfind \"(Title == 'Anna 2')\"") == ["OK"])
+        #expect(try client.ask("playlistfind \"(Artist == 'Anna')\" sort Title").count { $0.hasPrefix("file: ") } == 2)
+        // What nobody has put into the queue is not there.
+        #expect(try client.ask("sticker set song Anna/Album/2.wav rating 8").last?.hasPrefix("ACK [50@0]") == true)
+        #expect(try client.ask("readcomments Anna/Album/2.wav").last?.hasPrefix("ACK [50@0]") == true)
+
+        // A path that both have is the current song's while one plays, else that of the server that is shown.
+        let both = "Same/Place/6.wav"
+        #expect(try client.ask("sticker set song \(both) rating 2") == ["OK"])
+        #expect(waitUntil { remotes[1].ratings == ["6": "1"] }, "\(server.log)")
+        #expect(try client.picture("albumart", both).bytes == Array("picture of Bert 6".utf8))
+        #expect(try client.ask("play 1") == ["OK"])
+        #expect(try client.ask("sticker get song \(both) rating").first?.hasPrefix("ACK") == true)
+        #expect(try client.ask("sticker set song \(both) rating 10") == ["OK"])
+        #expect(waitUntil { remotes[0].ratings["6"] == "5" }, "\(server.log)")
+        #expect(try client.ask("readcomments \(both)").contains("TITLE: Anna 6"))
+        #expect(try client.picture("albumart", both).bytes == Array("picture of Anna 6".utf8))
+        #expect(try client.ask("play 0") == ["OK"])
+        #expect(try client.ask("sticker get song \(both) rating") == ["sticker: rating=2", "OK"])
+        #expect(remotes[1].ratings == ["6": "1"])
+        await server.end()
+    }
+
+    @Test func aLocalPlaylistLoadsSongsOfServersThatAreNotShown() async throws {
+        let (server, _, client) = try await Self.start(["Anna", "Bert"])
+        func files() throws -> [String] {
+            try client.ask("playlistinfo").filter { $0.hasPrefix("file: ") || $0.hasPrefix("Title: ") }
+        }
+        #expect(try client.ask("mount b Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "b/"), "\(server.log)")
+        for path in ["Anna/Album/1.wav", "b/Bert/Album/2.wav", "b/Bert/Album/2.wav"] {
+            #expect(try client.ask("add \(path)") == ["OK"])
+        }
+        for command in ["save Both", "clear", "unmount b", "load Both", "load Both 1:2"] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        let bert = ["file: Bert/Album/2.wav", "Title: Bert 2"]
+        #expect(try files() == ["file: Anna/Album/1.wav", "Title: Anna 1"] + bert + bert + bert)
+        #expect(try client.ask("play 1") == ["OK"])
+        #expect(try client.value("error", of: "status") == nil)
+        #expect(try client.ask("mount c Bert") == ["OK"])
+        try #require(Self.shows(client, "Bert", below: "c/"), "\(server.log)")
+        #expect(try files().filter { $0 == "file: c/Bert/Album/2.wav" }.count == 3)
+        await server.end()
+    }
+
+    /// Another name, or the same: what one account was told, the other one's server never hears.
+    @Test(arguments: ["home", "bob"])
+    func anotherAccountGetsNothingThatWaits(_ name: String) async throws {
+        let remote = try #require(SmallMusicServer("Anna", seconds: 1))
+        let alice = SwitchingServer.block("home", remote.url, user: "alice")
+        let other = SwitchingServer.block("last", "http://127.0.0.1:9")
+        let server = try await SwitchingServer([other, alice], [remote])
+        let client = try server.client()
+        #expect(try client.ask("shelv_server use home") == ["OK"])
+        try #require(Self.shows(client, "Anna"), "\(server.log)")
+        remote.setDown(true)
+        for command in [
+            "sticker set song Anna/Album/1.wav rating 10", "sticker set song Anna/Album/2.wav starred 1",
+            "sticker set song Anna/Album/3.wav note private", "playlistadd Diary Anna/Album/4.wav",
+        ] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        server.configure([other, SwitchingServer.block(name, remote.url, user: "bob")])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(server.log)")
+        #expect(server.log.contains("wait for alice at home"), "\(server.log)")
+        remote.setDown(false)
+        if name == "home" {
+            let list = try client.ask("shelv_server list")
+            #expect(list.firstIndex(of: "active: 1") ?? 0 > list.firstIndex(of: "server: home") ?? .max)
+        } else {
+            #expect(try client.ask("shelv_server use bob") == ["OK"])
+        }
+        try #require(Self.shows(client, "Anna"), "\(server.log)")
+        #expect(try client.ask("sticker get song Anna/Album/3.wav note").last?.hasPrefix("ACK [50@0]") == true)
+        // What is bob's own comes after all that would have come before.
+        for command in [
+            "sticker set song Same/Place/6.wav rating 2", "sticker set song Same/Place/6.wav starred 1",
+            "playlistadd Own Same/Place/6.wav",
+        ] {
+            #expect(try client.ask(command) == ["OK"], "\(command)")
+        }
+        #expect(waitUntil { remote.ratings["6"] == "1" && remote.stars == ["6"] }, "\(server.log)")
+        #expect(waitUntil { remote.playlists["Own"] == ["6"] }, "\(server.log)")
+        #expect(remote.ratings == ["6": "1"] && remote.playlists == ["Own": ["6"]])
+        // Once alice is back, her server hears it.
+        server.configure([other, alice])
+        #expect(try client.ask("shelv_server reload") == ["OK"], "\(server.log)")
+        #expect(try client.ask("shelv_server use home") == ["OK"])
+        #expect(waitUntil { remote.ratings["1"] == "5" && remote.stars.contains("2") }, "\(server.log)")
+        #expect(waitUntil { remote.playlists["Diary"] == ["4"] }, "\(server.log)")
+        #expect(waitUntil { (try? client.ask("sticker get song Anna/Album/3.wav note").count) == 2 }, "\(server.log)")
         await server.end()
     }
 

@@ -15,8 +15,8 @@ struct Arrangement: Equatable, Sendable {
     // MARK: As the store has it
 
     /// Under which names the store keeps which server is active, and which ones are mounted.
-    private static let activeSetting = "active_server"
-    private static let mountsSetting = "mounts"
+    static let activeSetting = "active_server"
+    static let mountsSetting = "mounts"
 
     /// What was kept, as far as the servers still exist; the first one is active where nothing was. Nil without servers.
     init?(kept settings: [String: String], among ids: [ServerID]) {

@@ -4,6 +4,19 @@ import Synchronization
 
 /// The blocks of the configuration.
 extension MusicServers {
+    /// The identities of configured servers, in their order. Tells what waits for accounts that are not among them.
+    func identify(_ blocks: [ServerConfiguration]) async throws -> [ServerID] {
+        let ids = try await store.identify(
+            blocks.map { ServerAddress(name: $0.name, url: $0.url, user: $0.user) }
+        )
+        for (address, count) in try await store.waitingChanges(except: ids) {
+            let account = address.user.isEmpty ? address.name : "\(address.user) at \(address.name)"
+            let changes = count == 1 ? "1 change waits" : "\(count) changes wait"
+            log.notice("\(changes) for \(account), until that account is in the configuration again")
+        }
+        return ids
+    }
+
     /// Takes a block in.
     /// - Parameter mustAnswer: whether there is no use for a server without its password.
     func add(
@@ -92,7 +105,7 @@ extension MusicServers {
         do {
             let file = try ConfigurationReader.load(configuration.file, environment: .current())
             blocks = file.configuration.servers
-            ids = try await store.identify(blocks.map { ServerAddress(name: $0.name, url: $0.url) })
+            ids = try await identify(blocks)
         } catch {
             throw .failed("\(error)")
         }
@@ -111,7 +124,20 @@ extension MusicServers {
         }
         if let shown {
             var next = shown
-            if !ids.contains(next.active) { next.active = ids.first { sources[$0] != nil } ?? first }
+            // Another account in a block that stays is shown where the former one was.
+            func successor(of id: ServerID) -> ServerID? {
+                guard let name = members.first(where: { $0.id == id })?.block.name,
+                    let index = blocks.firstIndex(where: { $0.name == name })
+                else { return nil }
+                return sources[ids[index]] == nil ? nil : ids[index]
+            }
+            if !ids.contains(next.active) {
+                next.active = successor(of: next.active) ?? ids.first { sources[$0] != nil } ?? first
+            }
+            for index in next.mounts.indices where !ids.contains(next.mounts[index].id) {
+                guard let id = successor(of: next.mounts[index].id), !next.shows(id) else { continue }
+                next.mounts[index].id = id
+            }
             next.mounts.removeAll { !ids.contains($0.id) || $0.id == next.active }
             do throws(ServerChangeError) {
                 if next != shown { try await arrange(next) }

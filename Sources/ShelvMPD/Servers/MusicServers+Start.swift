@@ -31,7 +31,7 @@ extension MusicServers {
         guard let first = blocks.first else {
             throw StartError("there is no subsonic_server in the configuration")
         }
-        let ids = try await store.identify(blocks.map { ServerAddress(name: $0.name, url: $0.url) })
+        let ids = try await identify(blocks)
         guard let arrangement = Arrangement(kept: try await store.settings(), among: ids) else {
             throw StartError("the server \(first.name) cannot be found again")
         }

@@ -18,23 +18,45 @@ struct ServerID: Sendable, Hashable, CustomStringConvertible {
     var description: String { text }
 }
 
-/// What names a server in the configuration.
+/// What names a server, and an account there, in the configuration.
 struct ServerAddress: Sendable, Hashable {
     var name: String
     var url: String
+    /// Empty where an API key says who asks.
+    var user = ""
 }
 
 extension Store {
     /// The identities of the configured servers, in their order; makes those that are new.
     ///
-    /// A server is known again by name and address, else by its address, else by its name: renaming a block keeps what
-    /// is known about the server, and so does a server's move to another address. Changing both makes a new server.
+    /// A server is known again by name, address and user, else by its address and user, else by its name and user: renaming
+    /// a block keeps what is known about the server, and so does a server's move to another address. Changing both makes a
+    /// new server, and so does another user: what one account was told must never reach another one.
     func identify(_ servers: [ServerAddress]) async throws -> [ServerID] {
         // Reads and writes in one go, so that it can be neither a read nor a mere batch of values.
         try await read { database throws(StoreError) in
             try database.transaction { () throws(StoreError) in
                 var generator = SystemRandomNumberGenerator()
                 return try ServerRecords.identify(servers, database, using: &generator)
+            }
+        }
+    }
+
+    /// Changes that servers do not have yet and that nobody brings, because their accounts are none of these.
+    func waitingChanges(except servers: [ServerID]) async throws -> [(address: ServerAddress, count: Int64)] {
+        let configured = Set(servers.map(\.text))
+        return try await read { database throws(StoreError) in
+            let rows = try database.rows(
+                """
+                SELECT server.id, server.name, server.url, server.user, count(*)
+                FROM journal JOIN server ON server.id = journal.server GROUP BY server.id ORDER BY server.id
+                """
+            )
+            return rows.compactMap { row in
+                guard row.count == 5, let id = row[0].text, !configured.contains(id), let name = row[1].text,
+                    let url = row[2].text, let count = row[4].integer
+                else { return nil }
+                return (ServerAddress(name: name, url: url, user: row[3].text ?? ""), count)
             }
         }
     }
@@ -114,39 +136,68 @@ extension Store {
 
 /// Finds configured servers among those that are known.
 enum ServerRecords {
+    /// What was last known of a server.
+    struct Record {
+        let name: String
+        let url: String
+        /// Nil where an earlier version did not keep it: it is taken for the one that is configured now.
+        let user: String?
+
+        /// Ways in which a block may be a known server, the surest first.
+        static let rules: [@Sendable (Record, ServerAddress) -> Bool] = [
+            { $0.name == $1.name && $0.url == $1.url && $0.user == $1.user },
+            // An API key in the place of a password, or the other way round.
+            { $0.name == $1.name && $0.url == $1.url && ($0.user ?? "").isEmpty },
+            { $0.name == $1.name && $0.url == $1.url && $1.user.isEmpty },
+            // At one address, two API keys may be two accounts: only their names tell them apart.
+            { $0.url == $1.url && ($0.user == nil || $0.user == $1.user && !$1.user.isEmpty) },
+            { $0.name == $1.name && ($0.user == nil || $0.user == $1.user) },
+        ]
+    }
+
     static func identify(
         _ servers: [ServerAddress],
         _ database: Database,
         using generator: inout some RandomNumberGenerator
     ) throws(StoreError) -> [ServerID] {
-        var known: [(id: ServerID, address: ServerAddress)] = []
-        for row in try database.rows("SELECT id, name, url FROM server ORDER BY id") {
-            guard row.count == 3, let id = row[0].text, let name = row[1].text, let url = row[2].text else { continue }
-            known.append((ServerID(text: id), ServerAddress(name: name, url: url)))
+        var known: [(id: ServerID, record: Record)] = []
+        for row in try database.rows("SELECT id, name, url, user FROM server ORDER BY id") {
+            guard row.count == 4, let id = row[0].text, let name = row[1].text, let url = row[2].text else { continue }
+            known.append((ServerID(text: id), Record(name: name, url: url, user: row[3].text)))
         }
-        var found = [ServerID?](repeating: nil, count: servers.count)
-        let rules: [(ServerAddress, ServerAddress) -> Bool] = [
-            { $0 == $1 }, { $0.url == $1.url }, { $0.name == $1.name },
-        ]
+        var found = [(id: ServerID, record: Record)?](repeating: nil, count: servers.count)
         // Rule by rule over all servers: a perfect match must not lose its record to another block's half match.
-        for matches in rules {
+        for matches in Record.rules {
             for index in servers.indices where found[index] == nil {
-                guard let record = known.firstIndex(where: { matches($0.address, servers[index]) }) else { continue }
-                found[index] = known.remove(at: record).id
+                guard let record = known.firstIndex(where: { matches($0.record, servers[index]) }) else { continue }
+                found[index] = known.remove(at: record)
             }
         }
         var ids: [ServerID] = []
-        for (server, id) in zip(servers, found) {
-            let id = id ?? ServerID.make(using: &generator)
+        for (server, found) in zip(servers, found) {
+            let id = found?.id ?? ServerID.make(using: &generator)
+            // Whose it was stays known while an API key does not tell.
+            let user = server.user.isEmpty ? found?.record.user ?? "" : server.user
             try database.run(
                 """
-                INSERT INTO server (id, name, url) VALUES (?, ?, ?)
-                ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url
+                INSERT INTO server (id, name, url, user) VALUES (?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET name = excluded.name, url = excluded.url, user = excluded.user
                 """,
                 .text(id.text),
                 .text(server.name),
-                .text(server.url)
+                .text(server.url),
+                .text(user)
             )
+            // What clients saw of the account that was here before, they see of this one.
+            for former in known where former.record.name == server.name && former.record.url == server.url {
+                try database.run(
+                    "UPDATE setting SET value = replace(value, ?, ?) WHERE name IN (?, ?)",
+                    .text(former.id.text),
+                    .text(id.text),
+                    .text(Arrangement.activeSetting),
+                    .text(Arrangement.mountsSetting)
+                )
+            }
             ids.append(id)
         }
         return ids

@@ -163,6 +163,10 @@ enum StoreSchema {
             partition TEXT NOT NULL
         ) WITHOUT ROWID;
         """,
+        """
+        -- The account at the server; null where it is not known yet, empty where only an API key says it.
+        ALTER TABLE server ADD COLUMN user TEXT;
+        """,
     ]
 
     /// Prepares a connection and brings the file up to date.
