@@ -166,6 +166,8 @@ final class SmallMusicServer: Sendable {
         case "stream", "download":
             guard let number = Int(id), songs.indices.contains(number - 1) else { return failed(70) }
             return .file(wave(number), for: request, type: "audio/x-wav")
+        case "getCoverArt":
+            return .file(Array("picture of \(songs[0].artist) \(id)".utf8), for: request, type: "image/png")
         case "getPlaylists":
             let lists = state.withLock { $0.playlists }.enumerated().filter { !$1.isGone }
                 .map { Self.head($0, $1.name, $1.songs) + "}" }
@@ -240,6 +242,7 @@ final class SmallMusicServer: Sendable {
         let (rating, star) = state.withLock { ($0.ratings["\(number)"], $0.stars.contains("\(number)")) }
         return """
             {"id":"\(number)","title":"\(song.title)","artist":"\(song.artist)","album":"\(song.album)","albumId":"al",\
+            "coverArt":"\(number)",\
             "track":\(number),"path":"\(song.path)","suffix":"wav","contentType":"audio/x-wav","isDir":false,\
             "duration":\(song.seconds),"size":\(44 + song.seconds * 176_400),"bitRate":1411,\
             "replayGain":{"trackGain":\(-number)},\

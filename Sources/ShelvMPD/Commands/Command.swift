@@ -140,8 +140,12 @@ enum LibraryAnswer: Sendable {
     /// The entries of a playlist are to be fetched first.
     case playlistFetch(PlaylistFetch, then: @Sendable ([PlaylistEntry]) throws -> LibraryAnswer)
     /// A picture is needed first: the first that any of the sources has, nil if none has. Looked for without holding
-    /// anything; goes on on the core.
-    case cover([CoverSource], then: @Sendable (CommandContext, Cover?) throws -> LibraryAnswer)
+    /// anything; goes on on the core. The sources are those of the library that clients see, or of one server's own.
+    case cover(
+        [CoverSource],
+        of: MusicServer.Reference? = nil,
+        then: @Sendable (CommandContext, Cover?) throws -> LibraryAnswer
+    )
     /// An edit to be made on the core that must not be lost: the client is answered once it is kept.
     case keptEdit(@Sendable (CommandContext, @escaping Store.WhenDone) throws -> Void)
     /// A change of the configured servers: the client is answered once it is done.

@@ -52,7 +52,11 @@ enum FileCommands {
     }
 
     private static func comments(_ context: CommandContext, _ arguments: Arguments) throws -> LibraryPlan {
-        let (library, song) = try find(context.server.libraryContext(of: context.session), arguments)
+        let unseen = context.server.unseenSong(arguments[0], in: context.partition)
+        let (library, song) =
+            try unseen.map { ($0.library, $0.song) }
+            ?? find(context.server.libraryContext(of: context.session), arguments)
+        let owner = unseen?.music.reference
         var sources: [CoverSource] = []
         if context.server.configuration.showsLyrics {
             let tags = library.tags(song)
@@ -60,7 +64,7 @@ enum FileCommands {
             sources = [.lyrics(songID: library.songID(song), artist: first(.artist), title: first(.title))]
         }
         return LibraryPlan(cost: 1) { [sources] in
-            .cover(sources) { _, lyrics in
+            .cover(sources, of: owner) { _, lyrics in
                 .source(
                     TextReply { output in
                         var reply = Reply()

@@ -50,8 +50,10 @@ enum PictureCommands {
         }
         let library = context.server.libraryContext(of: context.session)
         let asked = arguments[0]
+        let unseen = path == nil ? nil : context.server.unseenSong(asked, in: context.partition)
+        let owner = unseen?.music.reference
         let answer: @Sendable ([CoverSource]) -> LibraryAnswer = { sources in
-            .cover(sources) { context, cover in
+            .cover(sources, of: owner) { context, cover in
                 context.connection.session.reading = nil
                 guard let cover else {
                     guard kind == .readPicture else { throw ACK(.noExist, "No file exists") }
@@ -65,6 +67,10 @@ enum PictureCommands {
             }
         }
         guard let path else { return LibraryPlan(cost: 1) { answer([]) } }
+        if let unseen {
+            let sources = unseen.library.coverSources(of: unseen.song, asAlbum: path.isAlbumArt)
+            return LibraryPlan(cost: 1) { answer(sources) }
+        }
         let find: @Sendable () throws -> LibraryAnswer = {
             guard let sources = sources(of: path, in: library) else {
                 // As MPD says of all that end in a slash.

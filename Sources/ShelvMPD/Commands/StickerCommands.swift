@@ -179,8 +179,9 @@ enum StickerCommands {
         _ word: [UInt8],
         _ find: @escaping @Sendable (StickerView, StickerObject) throws -> [(name: [UInt8], value: [UInt8])]
     ) throws -> LibraryPlan {
-        let view = context.server.stickerView
-        return try plan(context, type, word) { object in
+        let unseen = type == .song ? context.server.unseenSong(word, in: context.partition) : nil
+        let view = unseen.map { context.server.stickerView(of: $0.music) } ?? context.server.stickerView
+        return try plan(context, type, word, unseen) { object in
             let found = try find(view, object)
             return .source(
                 TextReply { output in
@@ -197,11 +198,17 @@ enum StickerCommands {
         _ word: [UInt8],
         _ change: @escaping @Sendable (Server, StickerObject, @escaping Store.WhenDone) throws -> Void
     ) throws -> LibraryPlan {
-        try plan(context, type, word) { object in
+        let unseen = type == .song ? context.server.unseenSong(word, in: context.partition) : nil
+        return try plan(context, type, word, unseen) { object in
             .keptEdit { context, whenKept in
                 var object = object
                 // The library may be another one by now.
-                if type == .song { object = try StickerObject(song: word, in: context.server.library) }
+                if type == .song {
+                    let unseen = context.server.unseenSong(word, in: context.partition)
+                    object =
+                        try unseen.map { StickerObject($0.song, in: $0.library) }
+                        ?? StickerObject(song: word, in: context.server.library)
+                }
                 try change(context.server, object, whenKept)
             }
         }
@@ -212,8 +219,13 @@ enum StickerCommands {
         _ context: CommandContext,
         _ type: StickerType,
         _ word: [UInt8],
+        _ unseen: UnseenSong?,
         _ answer: @escaping @Sendable (StickerObject) throws -> LibraryAnswer
     ) throws -> LibraryPlan {
+        if let unseen {
+            let object = StickerObject(unseen.song, in: unseen.library)
+            return LibraryPlan(cost: 1) { try answer(object) }
+        }
         let library = context.server.libraryContext(of: context.session)
         switch type {
         case .song: return LibraryPlan(cost: 1) { try answer(StickerObject(song: word, in: library.library)) }

@@ -53,7 +53,12 @@ extension LibrarySnapshot {
 
 extension Server {
     /// Who has pictures, and what those are there; of several servers the first one's, as they are of one thing.
-    func covers(for sources: [CoverSource]) -> (covers: Covers, sources: [CoverSource])? {
+    /// - Parameter owner: whose own library the sources are of; nil for the one that clients see.
+    func covers(
+        for sources: [CoverSource],
+        of owner: MusicServer.Reference? = nil
+    ) -> (covers: Covers, sources: [CoverSource])? {
+        if let owner { return owner.find(in: self)?.covers.map { ($0, sources) } }
         let origins = sources.map { (source: $0, origin: library.origin(ofID: $0.id)) }
         let server = origins.first?.origin.serverID ?? library.info.serverID
         guard let covers = musicServer(id: server)?.covers else { return nil }

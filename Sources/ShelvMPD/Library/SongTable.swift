@@ -179,7 +179,7 @@ struct SongNames: Sendable {
     }
 
     /// A song that the library does not show, where its own server's library has it.
-    fileprivate func unseen(_ song: SongTable.GoneSong) -> (song: SongIndex, library: LibrarySnapshot)? {
+    func unseen(_ song: SongTable.GoneSong) -> (song: SongIndex, library: LibrarySnapshot)? {
         guard let own = ownLibraries[song.serverID], let found = own.song(id: song.songID) else { return nil }
         if own.idGeneration.isEmpty { return (found, own) }
         // The server has given its ids to other songs: the path has to agree, which may have been below a folder.

@@ -8,10 +8,12 @@ import QueueEngine
 extension QueueReply {
     /// Keeps the entries that match, in the order that the query wants, and of these its window.
     ///
-    /// Of a song that has gone the tags are not looked at: it matches where they make no difference.
+    /// Songs whose server is not shown are looked at in its own library. Of a song that has gone the tags are not looked
+    /// at: it matches where they make no difference.
     /// - Throws: `FilterError`; an ACK for a window that begins beyond what there is.
     mutating func select(_ query: ParsedFilter) throws {
         let filter = try library.compile(query.filter)
+        var unseen = UnseenMatches(query.filter)
         var found: [Int] = []
         for (position, entry) in queue.entries.enumerated() {
             let matches =
@@ -23,11 +25,15 @@ extension QueueReply {
                         tags: stream.tags.map { ($0.tag, $0.text) },
                         priority: entry.priority
                     )
-                case .gone, nil: query.filter.matches(priority: entry.priority) == true
+                case .gone(let song):
+                    try unseen.matches(song, names, priority: entry.priority)
+                        ?? (query.filter.matches(priority: entry.priority) == true)
+                case nil: query.filter.matches(priority: entry.priority) == true
                 }
             if matches { found.append(position) }
         }
         try filter.checkExpense()
+        try unseen.checkExpense()
         if let order = query.sort { sort(&found, by: order) }
         if let window = query.window {
             guard window.start <= (query.sort == nil ? queue.count : found.count) else {
@@ -65,4 +71,27 @@ extension Filter {
         case .tag, .anyTag, .uri, .base, .modifiedSince, .addedSince, .audioFormat: return nil
         }
     }
+}
+
+/// A filter over songs of the queue whose servers are not shown.
+private struct UnseenMatches {
+    private let filter: Filter
+    private var compiled: [String: CompiledFilter] = [:]
+
+    init(_ filter: Filter) { self.filter = filter }
+
+    /// Nil for a song that its server's library does not have.
+    mutating func matches(_ song: SongTable.GoneSong, _ names: SongNames, priority: UInt8) throws(FilterError) -> Bool?
+    {
+        guard let (index, library) = names.unseen(song) else { return nil }
+        if compiled[song.serverID] == nil { compiled[song.serverID] = try library.compile(filter) }
+        guard let filter = compiled[song.serverID] else { return nil }
+        if library.uri(index) == song.uri { return filter.matches(index, priority: priority) }
+        // It stood below a folder.
+        let tags = library.tags(index).map { (tag: $0.tag, text: Array($0.value.utf8)) }
+        return filter.matches(uri: song.uri, tags: tags, priority: priority)
+    }
+
+    /// - Throws: `FilterError.tooExpensive` if an evaluation gave up.
+    func checkExpense() throws(FilterError) { for filter in compiled.values { try filter.checkExpense() } }
 }

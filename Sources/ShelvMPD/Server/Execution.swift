@@ -281,20 +281,21 @@ extension Server {
             }
             self.fetch(fetch, then, command, run, connection)
         case .playlistFetch(let fetch, let then): self.fetch(fetch, then, command, run, connection)
-        case .cover(let sources, let then): try find(sources, then, command, run, connection)
+        case .cover(let sources, let owner, let then): try find(sources, of: owner, then, command, run, connection)
         }
     }
 
     /// Looks for a picture, and goes on with it or without.
     private func find(
         _ sources: [CoverSource],
+        of owner: MusicServer.Reference?,
         _ then: @escaping @Sendable (CommandContext, Cover?) throws -> LibraryAnswer,
         _ command: Command,
         _ run: Connection.Run,
         _ connection: Connection
     ) throws {
         let context = CommandContext(server: self, connection: connection)
-        guard let (covers, sources) = covers(for: sources) else {
+        guard let (covers, sources) = covers(for: sources, of: owner) else {
             try accept(then(context, nil), command, run, connection)
             return
         }

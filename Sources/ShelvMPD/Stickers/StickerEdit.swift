@@ -16,6 +16,24 @@ extension Server {
         )
     }
 
+    /// All stickers of a server that clients do not see, by its own library.
+    func stickerView(of music: MusicServer) -> StickerView {
+        StickerView(
+            library: music.library,
+            parts: [Self.part(music)],
+            own: Self.part(music),
+            playlists: playlists.book,
+            mountedPlaylists: playlists.mounted.book,
+            hasFavorites: music.marks.hasFavorites
+        )
+    }
+
+    /// The stickers among which those of an object are, and the library that knows it.
+    private func stickerView(for object: StickerObject) -> StickerView {
+        guard let id = object.serverID, let music = musicServer(id: id), !music.isAttached else { return stickerView }
+        return stickerView(of: music)
+    }
+
     private static func part(_ music: MusicServer) -> StickerView.Part {
         StickerView.Part(
             serverID: music.library.info.serverID,
@@ -27,7 +45,7 @@ extension Server {
 
     /// Who has the stickers of an object.
     private func keeper(of object: StickerObject) -> StickerKeeper {
-        object.serverID.flatMap { id in attached.first { $0.library.info.serverID == id } }?.stickers ?? stickers
+        object.serverID.flatMap { id in musicServers.first { $0.library.info.serverID == id } }?.stickers ?? stickers
     }
 
     /// Does something with the marks of an object, at each server that has some.
@@ -37,7 +55,7 @@ extension Server {
         _ whenKept: @escaping Store.WhenDone,
         _ act: (MarkKeeper, [MarkKey], @escaping Store.WhenDone) -> Void
     ) {
-        let holders = attached.map { music in
+        let holders = musicServers.map { music in
             (music.marks, object.marks.filter { $0.serverID == music.library.info.serverID }.map(\.key))
         }
         .filter { !$0.1.isEmpty }
@@ -55,12 +73,13 @@ extension Server {
         whenKept: @escaping Store.WhenDone
     ) throws(StickerError) {
         guard !name.isEmpty else { throw .emptyName }
-        switch stickerView.kept(name, object) {
+        let view = stickerView(for: object)
+        switch view.kept(name, object) {
         case nil:
             keeper(of: object)
                 .set(object.type, object.key, StickerBook.Sticker(name: name, value: value), whenKept: whenKept)
         case .some(let kept) where kept.isCounted:
-            let counted = object.song.map { stickerView.counted(kept, $0) } ?? 0
+            let counted = object.song.map { view.counted(kept, $0) } ?? 0
             let sticker = StickerBook.Sticker(name: name, value: value, counted: counted)
             keeper(of: object).set(object.type, object.key, sticker, whenKept: whenKept)
         case .starred, .playCount, .lastPlayed:
@@ -95,7 +114,7 @@ extension Server {
         whenKept: @escaping Store.WhenDone
     ) throws(StickerError) {
         guard !name.isEmpty else { throw .emptyName }
-        guard let former = stickerView.value(name, object) else {
+        guard let former = stickerView(for: object).value(name, object) else {
             return try setSticker(object, name, value, whenKept: whenKept)
         }
         let (a, b) = (StickerQuantity.read(former).number, StickerQuantity.read(value).number)
@@ -109,7 +128,7 @@ extension Server {
         _ name: [UInt8]?,
         whenKept: @escaping Store.WhenDone
     ) throws(StickerError) {
-        let view = stickerView
+        let view = stickerView(for: object)
         if let name {
             let isThere =
                 view.value(name, object) != nil
@@ -148,7 +167,7 @@ extension Server {
             }
         case .rating: change(object, whenKept) { $0.rate($1, 0, whenKept: $2) }
         case .some(let kept) where kept.isCounted:
-            let counted = object.song.map { stickerView.counted(kept, $0) } ?? 0
+            let counted = object.song.map { view.counted(kept, $0) } ?? 0
             if counted == 0 {
                 return keeper(of: object).remove(object.type, object.key, name, whenKept: whenKept)
             }
