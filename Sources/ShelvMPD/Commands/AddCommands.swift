@@ -153,10 +153,16 @@ struct QueueAddition: Sendable {
     /// Some thousand entries take well under a millisecond.
     private static let pieceSize = 4_096
 
+    private enum Loaded: Sendable {
+        case song(PlaylistSong)
+        /// Of a server that clients do not see.
+        case unseen(SongTable.GoneSong)
+    }
+
     private enum Songs: Sendable {
         case library(LibrarySnapshot, SongSelection)
         /// Of a stored playlist.
-        case playlist(LibrarySnapshot, [PlaylistSong])
+        case playlist(LibrarySnapshot, [Loaded])
 
         var count: Int {
             switch self {
@@ -179,14 +185,23 @@ struct QueueAddition: Sendable {
         self.placement = placement
     }
 
-    /// Looks the songs up, some microseconds for each: not for the core when they are many. What the library does not
-    /// have is passed over.
+    /// Looks the songs up, some microseconds for each: not for the core when they are many. What no library has is passed
+    /// over.
+    /// - Parameter others: what each configured server has, by its id, whether clients see it or not.
     init(
         _ entries: ArraySlice<PlaylistEntry>,
         in library: LibrarySnapshot,
+        _ others: [String: LibrarySnapshot] = [:],
         at placement: Placement?
     ) {
-        songs = .playlist(library, entries.compactMap { PlaylistSong($0, in: library) })
+        let loaded = entries.compactMap { entry -> Loaded? in
+            if let song = PlaylistSong(entry, in: library) { return .song(song) }
+            guard case .foreign(let identity) = entry, let own = others[identity.serverID],
+                let song = own.song(id: identity.songID)
+            else { return nil }
+            return .unseen(SongTable.GoneSong(song, of: own))
+        }
+        songs = .playlist(library, loaded)
         self.placement = placement
     }
 
@@ -197,8 +212,10 @@ struct QueueAddition: Sendable {
         case .playlist(let library, let songs):
             return songs[range].flatMap { song in
                 switch song {
-                case .library(let song): context.server.songs.keys(for: CollectionOfOne(song), of: library)
-                case .stream(let stream): [context.partition.key(for: stream)]
+                case .song(.library(let song)):
+                    context.server.songs.keys(for: CollectionOfOne(song), of: library)
+                case .song(.stream(let stream)): [context.partition.key(for: stream)]
+                case .unseen(let song): [context.server.songs.key(forUnseen: song)]
                 }
             }
         }

@@ -148,7 +148,7 @@ enum StoredPlaylistCommands {
             try arguments.count > 2
             ? context.server.libraryContext(of: context.session).placement(arguments, 2) : nil
         let name = arguments.text(0)
-        let library = context.server.library
+        let (library, others) = (context.server.library, context.server.songs.names.ownLibraries)
         let isAll = range == .everything && placement == nil
         return try plan(
             context,
@@ -162,7 +162,7 @@ enum StoredPlaylistCommands {
             }
         ) { entries in
             let part = entries[range.clipped(to: entries.count)]
-            var addition = QueueAddition(part, in: library, at: placement)
+            var addition = QueueAddition(part, in: library, others, at: placement)
             addition.playlist = (name, isAll)
             return .addition(addition)
         }

@@ -38,6 +38,8 @@ final class SongReplacement: Sendable {
             names.ownLibraries = present.ownLibraries
             for row in names.indexes.count..<present.indexes.count {
                 names.indexes.append(present.indexes[row])
+                let key = UInt32(clamping: row)
+                if let song = present.gone[key] { names.gone[key] = song }
                 follow(row)
             }
         }

@@ -35,6 +35,8 @@ final class SongTable {
     /// The keys of what has one in `names.streams`.
     private var streamKeys: [StreamSong: UInt32] = [:]
     private var streamLimit = 1_000
+    /// The keys that were given to songs when the library did not have them.
+    private var unseenKeys: [SongIdentity: UInt32] = [:]
     /// Whether keys stand for songs that have another id than what was saved says.
     private(set) var hasNewIDs = false
 
@@ -93,6 +95,18 @@ final class SongTable {
         return SongKey(key)
     }
 
+    /// The key of a song of a server that clients do not see.
+    func key(forUnseen song: GoneSong) -> SongKey {
+        if let index = names.index(of: song) { return key(for: index) }
+        let identity = SongIdentity(serverID: song.serverID, songID: song.songID)
+        if let key = unseenKeys[identity], names.gone[key] != nil { return SongKey(key) }
+        let key = UInt32(clamping: names.indexes.count)
+        names.indexes.append(Self.absent)
+        names.gone[key] = song
+        unseenKeys[identity] = key
+        return SongKey(key)
+    }
+
     /// Whether so many URLs have keys that it is worth looking which of them no queue needs any more.
     var hasManyStreams: Bool { streamKeys.count > streamLimit }
 
@@ -148,7 +162,7 @@ struct SongNames: Sendable {
     var generation: UInt64 = 0
     /// By key: the index in the snapshot, or `absent`. Between two libraries only grows what is here.
     var indexes: [UInt32] = []
-    /// What the library does not have; changes only with it.
+    /// What the library does not have. Between two libraries only songs that the queue gets from elsewhere are added.
     var gone: [UInt32: SongTable.GoneSong] = [:]
     /// What does not come from a library; the library's index of these is `absent`.
     var streams: [UInt32: StreamSong] = [:]
