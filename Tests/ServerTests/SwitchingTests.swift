@@ -345,6 +345,18 @@ struct SwitchingTests {
         await server.end()
     }
 
+    /// It may open a window in which somebody has to type.
+    @Test(arguments: ["", "; false"])
+    func aPasswordCommandRunsOnceForEachReload(_ end: String) async throws {
+        let (server, remotes, client) = try await Self.start(["Anna"])
+        let count = server.folder.path("count")
+        let command = "echo x >> \(count); echo other\(end)"
+        server.configure([SwitchingServer.block("Anna", remotes[0].url, password: "password_command \"\(command)\"")])
+        #expect(try client.ask("shelv_server reload").last?.hasPrefix(end.isEmpty ? "OK" : "ACK [52@0]") == true)
+        #expect(contents(of: count) == Array("x\n".utf8), "\(server.log)")
+        await server.end()
+    }
+
     /// Lets something change in each turn of the core.
     private static func churn(_ core: Core, until flag: Flag, _ change: @escaping @Sendable (Server) -> Void) {
         core.post { server in

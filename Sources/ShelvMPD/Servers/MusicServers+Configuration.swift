@@ -52,17 +52,28 @@ extension MusicServers {
         _ id: ServerID,
         _ library: LibrarySnapshot
     ) async throws -> MusicSource {
-        let recipe = try MusicSource.Recipe(block, id: id)
-        return try await MusicSource(recipe, id: id, library: library, configuration, store: store, log: log)
+        try await source(MusicSource.Recipe(block, id: id), id, library)
+    }
+
+    private func source(
+        _ recipe: MusicSource.Recipe,
+        _ id: ServerID,
+        _ library: LibrarySnapshot
+    ) async throws -> MusicSource {
+        try await MusicSource(recipe, id: id, library: library, configuration, store: store, log: log)
     }
 
     /// Makes the connection to a server anew, from its block.
-    func renew(_ index: Int) async throws(ServerChangeError) {
+    /// - Parameter recipe: what was made of the block already, for a command that tells a password may open a window.
+    func renew(
+        _ index: Int,
+        _ recipe: Result<MusicSource.Recipe, any Error>? = nil
+    ) async throws(ServerChangeError) {
         let (id, block, reference) = (members[index].id, members[index].block, members[index].reference)
         guard let known = await core.ask({ reference.find(in: $0)?.library }) ?? nil else { throw Self.ended }
         let new: MusicSource
         do {
-            new = try await source(block, id, known)
+            new = try await source(recipe?.get() ?? MusicSource.Recipe(block, id: id), id, known)
         } catch {
             throw .failed("\(block.name): \(error)")
         }
@@ -168,13 +179,10 @@ extension MusicServers {
     private func take(_ block: ServerConfiguration, _ index: Int) async throws(ServerChangeError) {
         let id = members[index].id
         members[index].block = block
-        if let source = sources[id], let recipe = try? MusicSource.Recipe(block, id: id),
-            recipe.isSame(as: source.made)
-        {
-            return
-        }
+        let recipe = Result { try MusicSource.Recipe(block, id: id) }
+        if let source = sources[id], let recipe = try? recipe.get(), recipe.isSame(as: source.made) { return }
         log.notice("The server \(block.name) has other settings")
-        try await renew(index)
+        try await renew(index, recipe)
         if id == shown?.active { try await arrange(nil, renews: true) }
     }
 
