@@ -1,3 +1,5 @@
+import Glibc
+
 /// Makes one library of several servers' libraries: one as it is, and each of the others below a folder, which hides what the
 /// first one has there.
 public struct LibraryMerge: Sendable {
@@ -38,17 +40,22 @@ public struct LibraryMerge: Sendable {
         return snapshot
     }
 
-    /// The image in its file, or in memory where that cannot be written: rather that than an old library.
+    /// The image in its file, or in memory where the disk takes nothing more: rather that than an old library.
     /// - Throws: `LibraryError`; `CancellationError` when the task is cancelled.
     public func build(preferring file: String) async throws -> Result {
         do {
             return try await build(file: file)
         } catch let problem as LibraryError {
-            guard case .system = problem else { throw problem }
+            guard case .system(_, _, let code) = problem, Self.isOfTheDisk(code) else { throw problem }
             var result = try await build(file: nil)
             result.problem = problem
             return result
         }
+    }
+
+    /// Whether an error of the system says that a disk is full, cannot be written, or is not there.
+    private static func isOfTheDisk(_ code: Int32) -> Bool {
+        [ENOSPC, EDQUOT, EROFS, EACCES, EIO, ENOENT].contains(code)
     }
 
     /// Takes about 20 µs a song: not for the core.
