@@ -54,7 +54,7 @@ extension LibrarySync {
     private var isFullPassDue: Bool {
         let now = environment.wallClock()
         // Nothing is old by a clock that nobody has set yet: it would all be fetched at each start, and once more afterwards.
-        guard MachineClock.isSet(now) else { return false }
+        guard MachineClock.isSet(now) || !MachineClock.isSet(memory.lastFull) else { return false }
         let age = now &- memory.lastFull
         let interval = configuration.fullInterval.components.seconds
         // Such a machine may go on some hours before its end; years ahead is a time that was wrong.
@@ -111,7 +111,9 @@ extension LibrarySync {
             // Something else has changed, or nothing but the time of the last scan. Full passes take a twentieth of the
             // time at most.
             let age = environment.wallClock() &- memory.lastFull
-            guard mayWait, age < lastPass.components.seconds &* 20 else { return .unclear("something changed") }
+            guard mayWait, (0..<max(0, lastPass.components.seconds &* 20)).contains(age) else {
+                return .unclear("something changed")
+            }
             memory = news
             return .done(didChange: false)
         }
