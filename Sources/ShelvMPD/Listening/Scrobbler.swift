@@ -144,11 +144,14 @@ final class Scrobbler {
             pace.began()
             return perform(.sounding(sounding.removeFirst().sounding))
         }
-        let ready = waiting.prefix(Self.batch).prefix { $0.isKept }
-        guard !ready.isEmpty, pace.isTime() else { return }
+        let count = waiting.prefix(Self.batch).prefix { $0.isKept }.count
+        guard count > 0, pace.isTime() else { return }
         pace.began()
+        // Once it is known, it stays: by its time a play is known again on the server.
         let lead = lead
-        perform(.submit(ready.map { $0.corrected(lead: lead) }, uncertain: ready.count { $0.id <= uncertainThrough }))
+        for index in waiting.indices.prefix(count) { waiting[index] = waiting[index].corrected(lead: lead) }
+        let ready = Array(waiting.prefix(count))
+        perform(.submit(ready, uncertain: ready.count { $0.id <= uncertainThrough }))
     }
 
     /// The server was told what can be heard, or could not be.
