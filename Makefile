@@ -55,8 +55,9 @@ test:
 compile:
 	swift build $(STRICT) $(if $(TARGET),--target '$(TARGET)',--build-tests)
 
-tests:
-	swift test $(STRICT) --no-parallel $(if $(FILTER),--filter '$(FILTER)')
+tests: compile
+	@$(MAKE) --no-print-directory $(DEBUG)/libshelvtap.so
+	swift test $(STRICT) --skip-build --no-parallel $(if $(FILTER),--filter '$(FILTER)')
 
 # What needs no build.
 check:
