@@ -39,7 +39,7 @@ public struct AudioSource: Sendable {
     public var requestFromSecond: (@Sendable (_ second: Int) -> HTTPRequest)?
 
     /// Asks the server for something else than songs. Nil where nobody can tell; then a server that fails at a song is
-    /// waited for, and one that refuses it counts as refusing all.
+    /// waited for, and what its status says is believed.
     public var serverHealth: (@Sendable () async -> ServerHealth)?
 
     public init(

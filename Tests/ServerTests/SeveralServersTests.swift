@@ -441,6 +441,8 @@ struct SeveralServersTests {
         #expect(try client.ask("update").last == "OK")
         #expect(try later.reply() == ["changed: stored_playlist", "OK"])
         #expect(try client.entries(of: "b: New") == ["b/Bert/Album/4.wav"])
+        // Answered when the store has it, and what came before.
+        #expect(try client.ask("sticker set playlist \"b: Of Bert\" mood calm") == ["OK"])
 
         // Killed, all of it is there, whether the servers are or not.
         program.kill()
@@ -528,6 +530,8 @@ struct SeveralServersTests {
             },
             "\(program.log)"
         )
+        // Answered when the store has it, and what came before.
+        #expect(try client.ask("sticker set playlist \"a: List\" mood calm") == ["OK"])
         program.kill()
         client = try program.start()
         #expect(try playlists(client) == withLast)

@@ -113,9 +113,9 @@ struct RealPlaylistTests {
         }
         #expect(try client.value("Title", of: "currentsong") == "Ten 03")
         // Turned around there, it is so here; here it cannot be.
-        try other.call("createPlaylist", [("playlistId", try other.id(of: "Evening"))] + songs.reversed())
         let listener = try instance.client()
         listener.send("idle stored_playlist\n")
+        try other.call("createPlaylist", [("playlistId", try other.id(of: "Evening"))] + songs.reversed())
         #expect(try client.ask("update").last == "OK")
         #expect(try listener.reply() == ["changed: stored_playlist", "OK"])
         #expect(try client.entries(of: "Friend: Evening") == uris.reversed())
