@@ -19,8 +19,9 @@ extension Server {
         guard !uri.isEmpty else { return nil }
         if let current = partition.queue.currentEntry, let song = unseenSong(current.key, uri) { return song }
         guard library.song(uri: uri) == nil else { return nil }
-        let keys = songs.names.gone.lazy.filter { $0.value.uri == uri }.map { SongKey($0.key) }
-        let found = keys.compactMap { key in self.unseenSong(key, uri).map { (key: key, song: $0) } }
+        // Looked through once, whatever the queue holds.
+        let keys = songs.names.gone.filter { $0.value.uri == uri }.keys.map { SongKey($0) }
+        let found = keys.compactMap { key in unseenSong(key, uri).map { (key: key, song: $0) } }
         if found.isEmpty { return nil }
         for partition in [partition] + partitions {
             for entry in partition.queue.entries {
