@@ -30,7 +30,8 @@ public struct ServerFailure: Error, Sendable, Hashable {
     /// - Parameter message: as the server says it; what it repeats of our request is left out.
     public init(code: Int, message: String) {
         self.code = code
-        self.message = Redaction.text(message)
+        // More of it is shown nowhere, and a long one of odd bytes would take long.
+        self.message = Redaction.text(String(message.prefix(2000)))
     }
 }
 

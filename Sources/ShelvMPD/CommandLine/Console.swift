@@ -30,8 +30,11 @@ struct Console: Sendable {
 
     /// Asks for a secret, which is not shown.
     func askSecret(_ question: String) -> String? {
-        write("\(question): ")
-        let answer = hidden(read)
+        // The question comes when nothing is shown any more: who answers at once is not seen either.
+        let answer = hidden {
+            write("\(question): ")
+            return read()
+        }
         write("\n")
         return answer
     }

@@ -42,9 +42,10 @@ final class StoreFile {
         // It may hold the password of a stream. What SQLite keeps beside it gets the same permissions.
         let new = unsafe shelv_open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if new >= 0 { close(new) }
+        // Before it is looked at, for one that cannot be used is kept.
+        for suffix in ["", "-wal", "-shm"] { _ = unsafe chmod(path + suffix, 0o600) }
         let database = try Database(path: path)
         try StoreSchema.prepare(database, path: path)
-        for suffix in ["", "-wal", "-shm"] { _ = unsafe chmod(path + suffix, 0o600) }
         return database
     }
 
