@@ -111,6 +111,32 @@ import Testing
         let key = try await store.identify([address("key", "k", "")])
         #expect(try await store.identify([address("other", "k", "")]) != key)
         #expect(try await store.identify([address("key", "m", "")]) == key)
+        // Alice's or Bob's, who were both there: nobody knows.
+        let unknown = try await store.identify([address("home", "a", "")])
+        let bob = try await store.identify([address("home", "a", "bob")])
+        #expect(Set(unknown + home + bob).count == 3)
+    }
+
+    @Test func aKeyInPlaceOfAPasswordMayMove() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let home = try await store.identify([address("home", "a", "alice")])
+        for url in ["a", "b", "c"] { #expect(try await store.identify([address("home", url, "")]) == home) }
+    }
+
+    @Test func whatAnEarlierVersionKeptIsNobodysLater() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let known = try await store.identify([address("a", "a"), address("b", "b")])
+        try await store.write("an old store") { database throws(StoreError) in
+            try database.run("UPDATE server SET user = NULL")
+        }
+        // Only one of them is there at the first start.
+        #expect(try await store.identify([address("a", "a", "v")]) == [known[0]])
+        #expect(try await store.identify([address("a", "a", "v"), address("x", "b", "w")])[1] != known[1])
+        #expect(try await store.identify([address("b", "b", "v")]) == [known[1]])
     }
 
     @Test func whatShowedTheFormerAccountShowsTheOneInItsPlace() async throws {

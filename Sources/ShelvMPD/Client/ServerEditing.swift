@@ -68,7 +68,14 @@ struct ServerEditing {
                 call.console.write("Nothing to change: \(name) is as it shall be in \(editor.path)\n")
                 return nil
             }
-            return try write(editor, "Changed \(name)")
+            let written = try write(editor, "Changed \(name)")
+            if let user = changes["user"]?.last, !server.user.isEmpty, user != server.user {
+                call.console.write(
+                    "\(user) is another account than \(server.user), with a queue, stickers and edits of its own; those of \(server.user) "
+                        + "are there again when that is the user again\n"
+                )
+            }
+            return written
         }
         return reload(configuration)
     }
@@ -135,10 +142,18 @@ struct ServerEditing {
         return changes
     }
 
-    /// A server is known again by its name or by its address; who changes both at once loses what is known about it.
+    /// A server is known again by its user and its name, or its user and its address, one with an API key by its name; who changes
+    /// what it is known by loses what is known about it.
     private func checkIdentity(of server: ServerConfiguration, _ changes: Changes) throws(CommandFailure) {
-        guard let name = changes["name"]?.last, let url = changes["url"]?.first, name != server.name, url != server.url
-        else { return }
+        guard let name = changes["name"]?.last, name != server.name else { return }
+        if (changes["user"]?.last ?? server.user).isEmpty {
+            throw CommandFailure(
+                "by its API key alone nobody knows whose server \(server.name) is: with another name it would be another server, and the "
+                    + "queue, stickers and all else would stay behind; say first whose the key is (--user), let the server run by it, and "
+                    + "then change the name"
+            )
+        }
+        guard let url = changes["url"]?.first, url != server.url else { return }
         throw CommandFailure(
             "with another name and another address \(server.name) would be another server, and the queue, stickers and all else "
                 + "would stay behind; change one of them, let the server run by it, and then the other; or server add a new one"

@@ -103,8 +103,8 @@ enum SettingsText {
         }
         text += "## Block `\(Settings.serverBlock)`\n\nOne for each Subsonic server.\n\n" + table(Settings.server)
         text += """
-            The server's identity is its address: a block that gets another name keeps all that is known about the server, and so
-            does one that keeps its name and gets another address.
+            A block that gets another name keeps all that is known about the server, and so does one that keeps its name and gets
+            another address; one that gets another user is another server. [servers.md](servers.md#what-belongs-to-which-server) tells more.
 
 
             """

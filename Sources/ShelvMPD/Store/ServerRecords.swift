@@ -140,18 +140,21 @@ enum ServerRecords {
     struct Record {
         let name: String
         let url: String
-        /// Nil where an earlier version did not keep it: it is taken for the one that is configured now.
+        /// Nil where an earlier version did not keep it.
         let user: String?
+        /// Whether an earlier version has kept all that is known: then the users are those that are configured now.
+        var isOfAnybody = false
 
-        /// Ways in which a block may be a known server, the surest first.
+        /// Ways in which a block may be a known server, the surest first. All but the first hold only where one server alone is
+        /// meant: what waits for one account must not reach another by a guess.
         static let rules: [@Sendable (Record, ServerAddress) -> Bool] = [
             { $0.name == $1.name && $0.url == $1.url && $0.user == $1.user },
             // An API key in the place of a password, or the other way round.
             { $0.name == $1.name && $0.url == $1.url && ($0.user ?? "").isEmpty },
             { $0.name == $1.name && $0.url == $1.url && $1.user.isEmpty },
             // At one address, two API keys may be two accounts: only their names tell them apart.
-            { $0.url == $1.url && ($0.user == nil || $0.user == $1.user && !$1.user.isEmpty) },
-            { $0.name == $1.name && ($0.user == nil || $0.user == $1.user) },
+            { $0.url == $1.url && ($0.isOfAnybody || $0.user == $1.user && !$1.user.isEmpty) },
+            { $0.name == $1.name && ($0.isOfAnybody || $0.user == $1.user || $1.user.isEmpty) },
         ]
     }
 
@@ -165,11 +168,14 @@ enum ServerRecords {
             guard row.count == 4, let id = row[0].text, let name = row[1].text, let url = row[2].text else { continue }
             known.append((ServerID(text: id), Record(name: name, url: url, user: row[3].text)))
         }
+        let areOfAnybody = known.allSatisfy { $0.record.user == nil }
+        for index in known.indices { known[index].record.isOfAnybody = areOfAnybody }
         var found = [(id: ServerID, record: Record)?](repeating: nil, count: servers.count)
         // Rule by rule over all servers: a perfect match must not lose its record to another block's half match.
-        for matches in Record.rules {
+        for (rule, matches) in Record.rules.enumerated() {
             for index in servers.indices where found[index] == nil {
-                guard let record = known.firstIndex(where: { matches($0.record, servers[index]) }) else { continue }
+                let candidates = known.indices.filter { matches(known[$0].record, servers[index]) }
+                guard let record = candidates.first, rule == 0 || candidates.count == 1 else { continue }
                 found[index] = known.remove(at: record)
             }
         }
