@@ -45,9 +45,8 @@ import Testing
         let server = try TestServer { $0.passwords = [rule] }
         var configuration = Configuration()
         configuration.addresses = [.unix(path: "/nowhere/socket"), .host("127.0.0.1", port: UInt16(server.port))]
-        #expect(throws: ServerConnectionError("the server says: you don't have permission for \"shelv_queue\"")) {
-            try QueueOverview.fetch(by: configuration)
-        }
+        let text = "the server says: you don't have permission for \"shelv_queue\""
+        #expect(throws: ServerConnectionError(text, isRefusal: true)) { try QueueOverview.fetch(by: configuration) }
         configuration.passwords = [rule]
         #expect(try QueueOverview.fetch(by: configuration).text == "The queue is empty.\n")
     }
