@@ -125,14 +125,20 @@ import Testing
         for url in ["a", "b", "c"] { #expect(try await store.identify([address("home", url, "")]) == home) }
     }
 
-    @Test func whatAnEarlierVersionKeptIsNobodysLater() async throws {
-        let folder = try #require(TemporaryFolder())
-        let store = try open(folder)
-        defer { store.close() }
+    /// Two servers as an earlier version kept them.
+    private func serversWithoutUsers(in store: Store) async throws -> [ServerID] {
         let known = try await store.identify([address("a", "a"), address("b", "b")])
         try await store.write("an old store") { database throws(StoreError) in
             try database.run("UPDATE server SET user = NULL")
         }
+        return known
+    }
+
+    @Test func whatAnEarlierVersionKeptIsNobodysLater() async throws {
+        let folder = try #require(TemporaryFolder())
+        let store = try open(folder)
+        defer { store.close() }
+        let known = try await serversWithoutUsers(in: store)
         // Only one of them is there at the first start.
         #expect(try await store.identify([address("a", "a", "v")]) == [known[0]])
         #expect(try await store.identify([address("a", "a", "v"), address("x", "b", "w")])[1] != known[1])
@@ -155,10 +161,7 @@ import Testing
         let folder = try #require(TemporaryFolder())
         let store = try open(folder)
         defer { store.close() }
-        let known = try await store.identify([address("a", "a"), address("b", "b")])
-        try await store.write("an old store") { database throws(StoreError) in
-            try database.run("UPDATE server SET user = NULL")
-        }
+        let known = try await serversWithoutUsers(in: store)
         #expect(try await store.identify([address("a", "a", "v"), address("x", "b", "w")]) == known)
         #expect(try await store.identify([address("a", "a"), address("x", "b", "w")]).first != known[0])
     }
