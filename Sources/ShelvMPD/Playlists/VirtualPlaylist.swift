@@ -127,17 +127,12 @@ struct PlaylistListing: Sendable {
     /// The records of all playlists, in the order of their names: names and times.
     func append(to output: inout [UInt8]) {
         var rest = virtual[...]
-        var (own, others) = (book.all.makeIterator(), mounted.all.makeIterator())
-        var (first, second) = (own.next(), others.next())
-        func nextOfServers() -> StoredPlaylist? {
-            if let mine = first, second.map({ mine.name < $0.name }) ?? true {
-                first = own.next()
-                return mine
-            }
-            defer { second = others.next() }
-            return second
-        }
-        while let playlist = nextOfServers() {
+        let (own, others) = (Array(book.all), Array(mounted.all))
+        var (mine, theirs) = (0, 0)
+        while mine < own.count || theirs < others.count {
+            let isMine = theirs == others.count || mine < own.count && own[mine].name < others[theirs].name
+            let playlist = isMine ? own[mine] : others[theirs]
+            if isMine { mine += 1 } else { theirs += 1 }
             while let next = rest.first, next.name < playlist.name {
                 Self.append(next.name, next.lastModified, to: &output)
                 rest = rest.dropFirst()
